@@ -1,0 +1,95 @@
+"""The custody log: who did what to the case, in a chain that shows tampering. Does not decide what is worth logging.
+
+One JSON object a line. Each line carries the SHA-256 of the line before it, so that a changed, removed or inserted
+line breaks the chain from there on. The log holds wall-clock times; no result does.
+"""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import orjson
+
+from forensics.case.errors import HashMismatch
+
+GENESIS = "0" * 64
+
+
+@dataclass(frozen=True)
+class CustodyEntry:
+    """One action. `object` names what was touched (an evidence digest, a stage, a fragment id), never log text."""
+
+    sequence: int
+    utc: str
+    actor: str
+    action: str
+    object: str
+    sha256: str
+    reason: str
+    previous: str
+    this: str
+
+
+def _digest(body: dict[str, object]) -> str:
+    return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def append(path: Path, action: str, object_: str, sha256: str = "", reason: str = "") -> None:
+    """Append one action to the log at `path`, chained to the last line."""
+    entries = list(read(path))
+    last = entries[-1] if entries else None
+    body: dict[str, object] = {
+        "sequence": (last.sequence + 1) if last else 0,
+        "utc": datetime.now(UTC).isoformat(timespec="microseconds"),
+        "actor": os.environ.get("FORENSICS_ACTOR") or _user(),
+        "action": action,
+        "object": object_,
+        "sha256": sha256,
+        "reason": reason,
+        "previous": last.this if last else GENESIS,
+    }
+    line = orjson.dumps({**body, "this": _digest(body)}, option=orjson.OPT_SORT_KEYS) + b"\n"
+    with path.open("ab") as log:
+        log.write(line)
+        log.flush()
+        os.fsync(log.fileno())
+
+
+def read(path: Path) -> Iterator[CustodyEntry]:
+    """Entries of the log, in order. An absent log is empty. Raises HashMismatch for a line that is not JSON."""
+    if not path.exists():
+        return
+    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            yield CustodyEntry(**orjson.loads(line))
+        except (orjson.JSONDecodeError, TypeError) as error:
+            raise HashMismatch(f"custody.jsonl line {number} is not a custody entry") from error
+
+
+def verify(path: Path) -> int:
+    """Recompute the chain; returns the number of entries. Raises HashMismatch at the first broken link."""
+    previous = GENESIS
+    count = 0
+    for count, entry in enumerate(read(path), start=1):
+        body = {k: v for k, v in vars(entry).items() if k != "this"}
+        if entry.previous != previous or entry.sequence != count - 1 or _digest(body) != entry.this:
+            raise HashMismatch(
+                f"custody.jsonl entry {count - 1} does not follow from the one before: the log was changed"
+            )
+        previous = entry.this
+    return count
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "unknown"

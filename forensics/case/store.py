@@ -1,0 +1,227 @@
+"""The case directory and its database: open, lock, query, replace tables in one transaction. Knows no stage.
+
+    CASE/case.duckdb  custody.jsonl  manifest.json  restricted/  out/  notify/  report/  replay/
+
+Directories are 0700 and files 0600. One process writes at a time (DuckDB's own file lock).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from forensics.case import custody
+from forensics.case.errors import MissingInput, UnsafePermissions, UsageError
+from forensics.case.queries import load_query
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+FOLDERS = ("restricted", "out", "notify", "report", "replay")
+SCHEMA = ("schema/ingest", "schema/attribution", "schema/timeline", "schema/scope")
+Parameters = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a run may use. `memory_bytes` bounds DuckDB and the kernels' buffers; beyond it they spill to disk."""
+
+    memory_bytes: int = 2 << 30
+    threads: int = 2
+
+
+class Case:
+    """An open case. Use `Case.create`, `Case.open`; close it, or use it as a context manager."""
+
+    def __init__(self, root: Path, connection: duckdb.DuckDBPyConnection, resources: Resources) -> None:
+        self.root = root
+        self.resources = resources
+        self._connection = connection
+
+    @classmethod
+    def create(cls, root: Path, resources: Resources | None = None) -> Case:
+        """Open the case at `root`, making it if absent.
+
+        Raises UsageError where `root` is a file or a folder that holds something other than a case,
+        UnsafePermissions where others may read it.
+        """
+        if root.exists() and not root.is_dir():
+            raise UsageError(f"{root} is a file; --case needs a directory")
+        if root.is_dir() and any(root.iterdir()) and not (root / "case.duckdb").exists():
+            raise UsageError(f"{root} is not empty and not a case; give --case a new directory")
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name in FOLDERS:
+            (root / name).mkdir(mode=0o700, exist_ok=True)
+        return cls._connect(root, resources)
+
+    @classmethod
+    def open(cls, root: Path, resources: Resources | None = None, *, read_only: bool = False) -> Case:
+        """Open an existing case. Raises MissingInput where there is none."""
+        if not (root / "case.duckdb").is_file():
+            raise MissingInput(f"{root} is not a case: it has no case.duckdb. `forensics run ... --case DIR` makes one")
+        return cls._connect(root, resources, read_only=read_only)
+
+    @classmethod
+    def _connect(cls, root: Path, resources: Resources | None, *, read_only: bool = False) -> Case:
+        import duckdb
+
+        check_permissions(root)
+        resources = resources or Resources()
+        previous = os.umask(0o077)
+        try:
+            scratch = root / "restricted" / "spill"
+            scratch.mkdir(mode=0o700, exist_ok=True)
+            config: dict[str, Any] = {
+                "autoinstall_known_extensions": "false",
+                "autoload_known_extensions": "false",
+                "threads": str(resources.threads),
+                "memory_limit": f"{max(resources.memory_bytes // 2, 256 << 20)}B",
+                "temp_directory": str(scratch),
+            }
+            try:
+                connection = duckdb.connect(str(root / "case.duckdb"), read_only=read_only, config=config)
+            except duckdb.IOException as error:
+                if "lock" in str(error).lower():
+                    raise UsageError(f"{root} is in use by another forensics process; wait for it to end") from None
+                raise
+        finally:
+            os.umask(previous)
+        # Nothing below needs files outside the case: Parquet is written from Arrow, not by COPY.
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+        case = cls(root, connection, resources)
+        if not read_only:
+            for name in SCHEMA:
+                connection.execute(load_query(name))
+        return case
+
+    def __enter__(self) -> Case:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database."""
+        self._connection.close()
+
+    # -- queries ----------------------------------------------------------------------------------------------
+
+    def rows(self, name: str, parameters: Parameters | None = None) -> list[tuple[Any, ...]]:
+        """Rows of query `name` with `parameters` bound by name."""
+        return self._connection.execute(load_query(name), _bound(name, parameters)).fetchall()
+
+    def arrow(self, name: str, parameters: Parameters | None = None) -> pa.Table:
+        """Result of query `name` as an Arrow table."""
+        return self._connection.sql(load_query(name), params=_bound(name, parameters)).to_arrow_table()
+
+    def batches(self, name: str, parameters: Parameters | None = None, rows: int = 4096) -> Iterator[pa.RecordBatch]:
+        """Result of query `name` in Arrow batches of at most `rows`, on a cursor of its own (bounded memory)."""
+        cursor = self._connection.cursor()
+        try:
+            yield from cursor.sql(load_query(name), params=_bound(name, parameters)).to_arrow_reader(rows)
+        finally:
+            cursor.close()
+
+    def run(self, name: str, parameters: Parameters | None = None) -> None:
+        """Run a query for its effect (INSERT, DELETE)."""
+        self._connection.execute(load_query(name), _bound(name, parameters)).fetchall()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing: an error or an interruption inside leaves the former state."""
+        self._connection.execute("BEGIN TRANSACTION")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    def append(self, table: str, data: pa.Table) -> None:
+        """Append Arrow rows to `table`. The columns are matched by name; all must be given."""
+        target = _TABLES[table]
+        self._connection.register("incoming", data)
+        try:
+            self._connection.execute(f"INSERT INTO {target} BY NAME SELECT * FROM incoming")  # noqa: S608
+        finally:
+            self._connection.unregister("incoming")
+
+    def clear(self, tables: Sequence[str]) -> None:
+        """Delete all rows of `tables`."""
+        for table in tables:
+            self._connection.execute(f"DELETE FROM {_TABLES[table]}")  # noqa: S608
+
+    def table(self, table: str) -> pa.Table:
+        """A whole table as Arrow, unsorted."""
+        return self._connection.sql(f"SELECT * FROM {_TABLES[table]}").to_arrow_table()  # noqa: S608
+
+    def count(self, table: str) -> int:
+        """Number of rows of `table`."""
+        return int(self._connection.execute(f"SELECT count(*) FROM {_TABLES[table]}").fetchall()[0][0])  # noqa: S608
+
+    # -- paths ------------------------------------------------------------------------------------------------
+
+    @property
+    def out(self) -> Path:
+        """Internal results."""
+        return self.root / "out"
+
+    @property
+    def custody_path(self) -> Path:
+        """The custody log."""
+        return self.root / "custody.jsonl"
+
+    def record(self, action: str, object_: str, sha256: str = "", reason: str = "") -> None:
+        """Append to the custody log."""
+        previous = os.umask(0o077)
+        try:
+            custody.append(self.custody_path, action, object_, sha256, reason)
+        finally:
+            os.umask(previous)
+
+    def write(self, relative: str, data: bytes) -> Path:
+        """Write a file of the case, 0600, replacing it as a whole. `relative` comes from code, never from data."""
+        path = self.root / relative
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        partial = path.with_name(path.name + ".partial")
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        partial.replace(path)
+        return path
+
+
+# Table names come from this list, so that no name from data can reach a statement.
+_TABLES = {
+    name: name
+    for name in (
+        "evidence rejects requests joined_requests contents request_contents chunks engine_events tenants stages "
+        "fragments appearances exclusions decoy_strata reviews trials "
+        "residencies batches batch_members appearance_relations worker_rates "
+        "verdicts affected_requests affected_tenants numbers"
+    ).split()
+}
+
+
+def table_names() -> tuple[str, ...]:
+    """Every table of a case."""
+    return tuple(_TABLES)
+
+
+def check_permissions(root: Path) -> None:
+    """Raise UnsafePermissions where group or others may enter the case directory."""
+    if stat.S_IMODE(root.stat().st_mode) & 0o077:
+        raise UnsafePermissions(f"{root} can be read by others; run: chmod 700 {root}")
+
+
+def _bound(name: str, parameters: Parameters | None) -> Parameters:
+    """Only the parameters that the query names: DuckDB refuses unused ones."""
+    text = load_query(name)
+    return {key: value for key, value in (parameters or {}).items() if f"${key}" in text}

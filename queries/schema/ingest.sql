@@ -1,0 +1,168 @@
+-- question: which tables hold the evidence once it is read?
+-- inputs:   none
+-- grain:    one statement per table; the grain of each table stands above it
+-- parameters: none
+-- order:    none
+-- All times are TIMESTAMP in UTC microseconds. All text offsets are code points. Keys are dense and start at 0.
+
+-- One row per input file (per member, where a file holds several).
+-- records + rejected + blank + structure = all lines; the *_bytes columns add up to content_bytes.
+CREATE TABLE IF NOT EXISTS evidence (
+    evidence          INTEGER PRIMARY KEY,
+    name              VARCHAR NOT NULL,      -- file name as given, for display only; never used as a path
+    sha256            VARCHAR NOT NULL,      -- of the file as it lies on disk
+    bytes             BIGINT NOT NULL,       -- of the file as it lies on disk
+    compression       VARCHAR NOT NULL,      -- none | gzip | zstd
+    content_bytes     BIGINT NOT NULL,       -- after decompression
+    format            VARCHAR NOT NULL,      -- parser name, or unknown
+    format_reason     VARCHAR NOT NULL,
+    time_zone         VARCHAR NOT NULL,      -- zone that naive times were read in
+    time_zone_basis   VARCHAR NOT NULL,      -- declared | assumed | absolute
+    first_at          TIMESTAMP,
+    last_at           TIMESTAMP,
+    records           BIGINT NOT NULL,
+    repeated          BIGINT NOT NULL,       -- records already known from earlier evidence (counted in records too)
+    rejected          BIGINT NOT NULL,
+    blank             BIGINT NOT NULL,
+    structure         BIGINT NOT NULL,       -- recognised lines that are not records
+    record_bytes      BIGINT NOT NULL,
+    rejected_bytes    BIGINT NOT NULL,
+    blank_bytes       BIGINT NOT NULL,
+    structure_bytes   BIGINT NOT NULL,
+    complete          BOOLEAN NOT NULL       -- false: a limit or a damaged stream ended the reading early
+);
+
+-- One row per unreadable record. Never the text.
+CREATE TABLE IF NOT EXISTS rejects (
+    evidence     INTEGER NOT NULL,
+    byte_offset  BIGINT NOT NULL,            -- in the decompressed bytes
+    length       BIGINT NOT NULL,
+    line         BIGINT NOT NULL,            -- 1-based
+    reason       VARCHAR NOT NULL,
+    sha256       VARCHAR NOT NULL
+);
+
+-- One row per request x vantage: what one place recorded of one inference call.
+-- `request` is the joined call (joined_requests); several rows share it when gateway and engine saw the same call.
+CREATE TABLE IF NOT EXISTS requests (
+    key                BIGINT PRIMARY KEY,
+    request            BIGINT NOT NULL,
+    evidence           INTEGER NOT NULL,
+    byte_offset        BIGINT NOT NULL,
+    byte_length        BIGINT NOT NULL,
+    line               BIGINT NOT NULL,
+    record_digest      VARCHAR NOT NULL,     -- of the record's bytes
+    request_id         VARCHAR,
+    ids                VARCHAR NOT NULL,     -- JSON object: every other id the record holds
+    vantage            VARCHAR NOT NULL,     -- client | gateway | engine
+    tenant_id          VARCHAR,
+    user_id            VARCHAR,
+    endpoint           VARCHAR,
+    model              VARCHAR,
+    worker             VARCHAR,
+    received_at        TIMESTAMP,
+    first_token_at     TIMESTAMP,
+    finished_at        TIMESTAMP,
+    time_precision     VARCHAR,              -- s | ms | us | ns
+    status             VARCHAR,
+    finish_reason      VARCHAR,
+    prompt_tokens      BIGINT,
+    completion_tokens  BIGINT,
+    cached_tokens      BIGINT,
+    stream             BOOLEAN,
+    prompt_state       VARCHAR NOT NULL,     -- full | truncated | redacted | encrypted | offloaded | absent | not_logged | partial_stream
+    response_state     VARCHAR NOT NULL
+);
+
+-- One row per inference call: its vantages joined. The row every list names.
+CREATE TABLE IF NOT EXISTS joined_requests (
+    request            BIGINT PRIMARY KEY,
+    request_id         VARCHAR NOT NULL,     -- the gateway's id, else the engine's rid
+    tenant_id          VARCHAR,              -- null: no source names the tenant
+    tenant_basis       VARCHAR NOT NULL,     -- record | tenants_file | none
+    isolation_unit     VARCHAR,              -- what may share text: the organisation, else the tenant (or user); null with the tenant
+    user_id            VARCHAR,
+    endpoint           VARCHAR,
+    model              VARCHAR,
+    worker             VARCHAR,
+    received_at        TIMESTAMP,
+    first_token_at     TIMESTAMP,
+    finished_at        TIMESTAMP,
+    status             VARCHAR,
+    finish_reason      VARCHAR,
+    prompt_tokens      BIGINT,
+    completion_tokens  BIGINT,
+    cached_tokens      BIGINT,
+    stream             BOOLEAN,
+    prompt_state       VARCHAR NOT NULL,     -- best state over the vantages
+    response_state     VARCHAR NOT NULL,
+    vantages           VARCHAR NOT NULL,     -- comma separated, sorted
+    examinable         BOOLEAN NOT NULL,     -- tenant known, response and prompt full
+    examinable_reason  VARCHAR NOT NULL      -- 'full', or what is missing
+);
+
+-- One row per distinct text.
+CREATE TABLE IF NOT EXISTS contents (
+    content      BIGINT PRIMARY KEY,
+    digest       VARCHAR NOT NULL,           -- 128 bit BLAKE2b of the UTF-8 bytes, hex
+    text         VARCHAR NOT NULL USING COMPRESSION zstd,
+    code_points  BIGINT NOT NULL,
+    bytes        BIGINT NOT NULL
+);
+
+-- One row per use of a text by a request.
+CREATE TABLE IF NOT EXISTS request_contents (
+    request  BIGINT NOT NULL,
+    key      BIGINT NOT NULL,                -- the vantage's row in requests
+    side     VARCHAR NOT NULL,               -- prompt | response
+    field    VARCHAR NOT NULL,               -- field path, e.g. messages[3].content, choices[0].content
+    role     VARCHAR NOT NULL,               -- system | user | assistant | tool | prompt | response
+    ordinal  INTEGER NOT NULL,
+    content  BIGINT NOT NULL
+);
+
+-- One row per stream chunk with a time.
+CREATE TABLE IF NOT EXISTS chunks (
+    key      BIGINT NOT NULL,
+    choice   INTEGER NOT NULL,
+    seq      INTEGER NOT NULL,
+    "at"       TIMESTAMP,
+    "start"  BIGINT NOT NULL,
+    "end"    BIGINT NOT NULL
+);
+
+-- One row per fact that an engine logged. Filled by the engine parsers of the timeline.
+CREATE TABLE IF NOT EXISTS engine_events (
+    evidence    INTEGER NOT NULL,
+    "at"          TIMESTAMP,
+    worker      VARCHAR,
+    kind        VARCHAR NOT NULL,
+    request_id  VARCHAR,
+    slot        VARCHAR,
+    batch       VARCHAR,
+    iteration   BIGINT,
+    counts      VARCHAR,
+    attributes  VARCHAR
+);
+
+-- One row per line of a --tenants file.
+CREATE TABLE IF NOT EXISTS tenants (
+    key_kind      VARCHAR NOT NULL,          -- request_id | user | api_key | header | tenant | any
+    key           VARCHAR NOT NULL,
+    tenant_id     VARCHAR NOT NULL,
+    organisation  VARCHAR,
+    legal_name    VARCHAR,
+    contact       VARCHAR,
+    country       VARCHAR,
+    language      VARCHAR
+);
+
+-- One row per stage run.
+CREATE TABLE IF NOT EXISTS stages (
+    stage         VARCHAR PRIMARY KEY,
+    version       VARCHAR NOT NULL,
+    parameters    VARCHAR NOT NULL,          -- JSON
+    input_digest  VARCHAR NOT NULL,
+    outputs       VARCHAR NOT NULL,          -- JSON: row counts
+    summary       VARCHAR NOT NULL           -- JSON: what the stage reported
+);
