@@ -46,8 +46,7 @@ def test_every_control_and_format_character_is_covered() -> None:
     missed = [
         hex(code)
         for code in range(0x110000)
-        if unicodedata.category(chr(code)) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
-        and safe_text(chr(code)) == chr(code)
+        if unicodedata.category(chr(code)) in {"Cc", "Cf", "Cs", "Zl", "Zp"} and safe_text(chr(code)) == chr(code)
     ]
     assert missed == []
 
