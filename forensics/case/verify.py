@@ -1,0 +1,124 @@
+"""Is the case still what was recorded? Custody chain, outputs, row accounting, audits. Changes nothing.
+
+It does not look at the evidence files themselves: a case keeps their names and digests, not their places.
+"""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import dataclass
+from typing import Any
+
+from forensics.case import custody
+from forensics.case.errors import HashMismatch
+from forensics.case.manifest import ACTION, NAME, outputs, read_manifest, sha256_of
+from forensics.case.queries import query_names
+from forensics.case.store import Case
+
+SHOWN_PER_AUDIT = 20
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is not as recorded. `subject` is an id or a path of the case, never log text."""
+
+    check: str
+    subject: str
+    problem: str
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was checked and what was found wrong. `notes` say what could not be checked."""
+
+    custody_entries: int
+    evidence_files: int
+    outputs: int
+    audits: tuple[str, ...]
+    problems: tuple[Problem, ...]
+    notes: tuple[str, ...]
+
+
+def audit_names() -> tuple[str, ...]:
+    """Every audit: queries that return the rows that should not be."""
+    return tuple(name for name in query_names() if name.startswith("audits/"))
+
+
+def verify(case: Case) -> Verification:
+    """Check the whole case, offline. Problems are returned, not raised, so that all of them are seen at once."""
+    problems: list[Problem] = []
+    notes: list[str] = ["evidence files are known by digest only; compare them with `sha256sum` where they are kept"]
+    entries = _check_custody(case, problems)
+    checked = _check_manifest(case, entries, problems, notes)
+    problems.extend(_check_permissions(case))
+    for name in audit_names():
+        rows = case.rows(name)
+        problems.extend(Problem(name, str(row[0]), str(row[1])) for row in rows[:SHOWN_PER_AUDIT])
+        if len(rows) > SHOWN_PER_AUDIT:
+            problems.append(Problem(name, "more", f"{len(rows) - SHOWN_PER_AUDIT} further rows"))
+    return Verification(
+        len(entries), case.count("evidence"), checked, audit_names(), tuple(problems), tuple(sorted(notes))
+    )
+
+
+def _check_custody(case: Case, problems: list[Problem]) -> list[custody.CustodyEntry]:
+    try:
+        custody.verify(case.custody_path)
+        return list(custody.read(case.custody_path))
+    except HashMismatch as error:
+        problems.append(Problem("custody", "custody.jsonl", str(error)))
+        return []
+
+
+def _check_manifest(case: Case, entries: list[custody.CustodyEntry], problems: list[Problem], notes: list[str]) -> int:
+    """Manifest against custody, outputs against manifest. Returns the number of outputs compared."""
+    recorded = [entry for entry in entries if entry.action == ACTION]
+    try:
+        manifest = read_manifest(case)
+    except HashMismatch as error:
+        problems.append(Problem("manifest", NAME, str(error)))
+        return 0
+    if manifest is None:
+        if recorded:
+            problems.append(Problem("manifest", NAME, "recorded in the custody log but missing"))
+        else:
+            notes.append("no run has finished yet, so there is no manifest to compare outputs with")
+        return 0
+    if entries and (not recorded or recorded[-1].sha256 != sha256_of(case.root / NAME)):
+        problems.append(Problem("manifest", NAME, "is not the one that the custody log recorded"))
+    if entries:
+        _check_head(manifest, entries, problems)
+    stale = bool(recorded) and any(e.action == "stage" and e.sequence > recorded[-1].sequence for e in entries)
+    if stale:
+        notes.append("a stage ran after the manifest was written (an interrupted run?); run the command again")
+    found = {output.path: output for output in outputs(case)}
+    known: dict[str, dict[str, Any]] = {output["path"]: output for output in manifest["outputs"]}
+    for path in sorted(found.keys() | known.keys()):
+        if path not in found:
+            problems.append(Problem("outputs", path, "is missing"))
+        elif path not in known:
+            problems.append(Problem("outputs", path, "is not in the manifest"))
+        elif found[path].sha256 != known[path]["sha256"] or found[path].size != known[path]["size"]:
+            problems.append(Problem("outputs", path, "does not have the recorded digest"))
+    digests = [[name, sha256, size] for name, sha256, size in case.rows("case/evidence_digests")]
+    if digests != [[item["name"], item["sha256"], item["bytes"]] for item in manifest["inputs"]] and not stale:
+        problems.append(Problem("inputs", "evidence", "the evidence in the database is not that of the manifest"))
+    return len(known)
+
+
+def _check_head(manifest: dict[str, Any], entries: list[custody.CustodyEntry], problems: list[Problem]) -> None:
+    """The manifest remembers how long the log was: a log cut at its end still has a sound chain."""
+    count, head = manifest["custody"]["entries"], manifest["custody"]["head"]
+    if count and (len(entries) < count or entries[count - 1].this != head):
+        problems.append(Problem("custody", "custody.jsonl", "is shorter than, or not, the log the manifest saw"))
+
+
+def _check_permissions(case: Case) -> list[Problem]:
+    """Paths of the case that others may read."""
+    return [
+        Problem("permissions", path.relative_to(case.root).as_posix(), "can be read by others")
+        for path in sorted(case.root.rglob("*"))
+        if path.name != "case.duckdb.wal"  # DuckDB makes and removes it at will; the directory guards it
+        and not path.is_symlink()
+        and stat.S_IMODE(path.stat().st_mode) & 0o077
+    ]

@@ -1,0 +1,78 @@
+"""Which options do several verbs share? Declared once, so that they read the same everywhere. Loads Typer only."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forensics.case.errors import UsageError
+
+CaseArgument = Annotated[Path, typer.Argument(metavar="CASE", help="The case directory.", show_default=False)]
+CaseOption = Annotated[
+    Path, typer.Option("--case", metavar="DIR", help="The case directory; made if absent.", show_default=False)
+]
+EvidenceArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="EVIDENCE...", help="Log files and folders: plain, gzip or zstd, judged by content.", show_default=False
+    ),
+]
+FragmentArgument = Annotated[
+    str, typer.Argument(metavar="FRAGMENT", help="A fragment id, or its unique beginning.", show_default=False)
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no log on stderr.")]
+Verbose = Annotated[int, typer.Option("--verbose", "-v", count=True, help="Say more on stderr.", show_default=False)]
+Tenants = Annotated[
+    Path | None,
+    typer.Option("--tenants", metavar="FILE", help="CSV that gives tenants to keys.", show_default=False),
+]
+TimeZone = Annotated[
+    str,
+    typer.Option("--time-zone", metavar="ZONE", help="IANA zone of times without an offset.", show_default="UTC"),
+]
+MaxRejects = Annotated[
+    int | None,
+    typer.Option(
+        "--max-rejects", metavar="N", min=0, help="Fail (exit 11) above N unreadable records.", show_default=False
+    ),
+]
+Memory = Annotated[str, typer.Option("--memory", metavar="SIZE", help="Memory to use, e.g. 2G; beyond it, disk.")]
+Threads = Annotated[int, typer.Option("--threads", metavar="N", min=1, max=256, help="Threads to use.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of every random choice.")]
+
+
+class IsolateBy(StrEnum):
+    """Who may share text with whom."""
+
+    tenant = "tenant"
+    user = "user"
+
+
+class FailOn(StrEnum):
+    """From which verdict on findings make the exit code 3."""
+
+    confirmed = "confirmed"
+    probable = "probable"
+    possible = "possible"
+
+
+Isolation = Annotated[IsolateBy, typer.Option("--isolate-by", help="The unit that may see its own text.")]
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def memory_bytes(size: str) -> int:
+    """`2G`, `512M`, `1.5GiB` as bytes. Raises UsageError for anything else or for less than 256 MiB."""
+    number = size.strip().upper().removesuffix("B").removesuffix("I")
+    unit = number[-1:] if number[-1:].isalpha() else ""
+    try:
+        value = int(float(number.removesuffix(unit) if unit else number) * _UNITS[unit])
+    except (ValueError, KeyError, OverflowError):
+        raise UsageError("--memory wants a size such as 2G or 512M") from None
+    if value < 256 << 20:
+        raise UsageError("--memory needs at least 256M")
+    return value

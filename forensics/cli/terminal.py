@@ -1,0 +1,219 @@
+"""How does a verb's result reach the user? One place that prints, and one that turns errors into exit codes.
+
+stdout carries the result, stderr progress and log. With `--json` stdout is one object
+`{schema, case, ok, data, warnings}`. Verbs build a `Result` and print nothing themselves.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from forensics.case.errors import ForensicsError, LimitHit
+from forensics.text.safe_text import safe_text
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+SCHEMA_VERSION = "1.0"
+INTERRUPTED = 130
+INTERNAL = 1
+BYTES_LABELS = ("ingest", "read", "hash")
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a verb leaves: `data` for `--json`, `human` for people, an exit code where it is not 0.
+
+    `human` is called only when people read, and yields Rich renderables (imported there, not here).
+    """
+
+    data: Any
+    human: Callable[[], Iterable[RenderableType]]
+    warnings: tuple[str, ...] = ()
+    exit_code: int = 0
+    ok: bool = True
+
+
+@dataclass
+class Terminal:
+    """The two streams and how much to say on them."""
+
+    json: bool = False
+    quiet: bool = False
+    verbose: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def log(self, line: str) -> None:
+        """One line on stderr, unless `--quiet`."""
+        if not self.quiet:
+            print(safe_text(line), file=sys.stderr, flush=True)
+
+    @contextmanager
+    def progress(self) -> Iterator[Progress]:
+        """A progress callback: a bar with amount, rate and ETA on a terminal, one line per step elsewhere."""
+        if self.quiet:
+            yield _silent
+        elif sys.stderr.isatty():
+            with _bars() as show:
+                yield show
+        else:
+            yield _Lines(self).show
+
+
+def perform(
+    verb: str,
+    case: Path | str | None,
+    work: Callable[[Terminal], Result],
+    *,
+    json_output: bool,
+    quiet: bool = False,
+    verbose: int = 0,
+) -> None:
+    """Run a verb's `work`, print its result and leave with its exit code. Never returns on failure."""
+    terminal = Terminal(json_output, quiet, verbose)
+    name = None if case is None else str(case)
+    try:
+        result = work(terminal)
+        _print_result(terminal, verb, name, result)
+        code = result.exit_code
+    except typer.Exit:
+        raise
+    except ForensicsError as error:
+        code = _fail(terminal, verb, name, type(error).__name__, str(error), error.exit_code)
+    except KeyboardInterrupt:
+        text = "interrupted; finished stages are kept, the same command goes on from there"
+        code = _fail(terminal, verb, name, "Interrupted", text, INTERRUPTED)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader went away; nothing is left to say
+        code = INTERNAL
+    except Exception as error:
+        code = _unexpected(terminal, verb, name, error)
+    raise typer.Exit(code)
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A Rich console that treats text as text: no markup, no emoji codes, no highlighting."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else 160
+    return Console(stderr=stderr, markup=False, emoji=False, highlight=False, width=width)
+
+
+def _print_result(terminal: Terminal, verb: str, case: str | None, result: Result) -> None:
+    if terminal.json:
+        _print_json(verb, case, result.ok, result.data, result.warnings)
+        return
+    out = console()
+    for renderable in result.human():
+        out.print(renderable)
+    for warning in result.warnings:
+        terminal.log(f"warning: {warning}")
+
+
+def _print_json(verb: str, case: str | None, ok: bool, data: Any, warnings: Iterable[str]) -> None:
+    envelope = {
+        "schema": f"forensics.{verb.replace(' ', '.')}/{SCHEMA_VERSION}",
+        "case": case,
+        "ok": ok,
+        "data": data,
+        "warnings": list(warnings),
+    }
+    # ASCII escapes keep every control and direction character of a log out of the terminal, losslessly.
+    print(json.dumps(envelope, ensure_ascii=True, indent=2, default=str), flush=True)
+
+
+def _fail(terminal: Terminal, verb: str, case: str | None, kind: str, message: str, code: int) -> int:
+    if terminal.json:
+        _print_json(verb, case, False, {"error": {"kind": kind, "message": message, "exit_code": code}}, ())
+    print(f"forensics: {safe_text(message)}", file=sys.stderr, flush=True)
+    return code
+
+
+def _unexpected(terminal: Terminal, verb: str, case: str | None, error: Exception) -> int:
+    """Class and place only: the message of an unknown exception may quote a log."""
+    if type(error).__name__ == "OutOfMemoryException" or isinstance(error, MemoryError):
+        text = "the memory limit was hit; raise --memory. Finished stages are kept"
+        return _fail(terminal, verb, case, "LimitHit", text, LimitHit.exit_code)
+    if isinstance(error, OSError) and error.strerror:
+        text = f"the system refused a file operation: {error.strerror}"
+        return _fail(terminal, verb, case, type(error).__name__, text, INTERNAL)
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}" for frame in frames]
+    text = f"internal error: {type(error).__name__} at {places[-1] if places else 'an unknown place'}"
+    if terminal.verbose:
+        text += "\n" + "\n".join(f"  {place}" for place in places)
+    else:
+        text += " (-v shows the way there)"
+    for line in text.split("\n")[1:]:
+        terminal.log(line)
+    return _fail(terminal, verb, case, type(error).__name__, text.split("\n", maxsplit=1)[0], INTERNAL)
+
+
+def _silent(label: str, done: int, total: int) -> None:
+    """Progress that nobody sees."""
+
+
+class _Lines:
+    """Progress where there is no terminal: the name of each step once, with its seconds."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self.terminal = terminal
+        self.label = ""
+        self.since = time.monotonic()
+
+    def show(self, label: str, done: int, total: int) -> None:
+        if label != self.label:
+            self.terminal.log(f"[{time.monotonic() - self.since:7.1f} s] {label}")
+            self.label = label
+
+
+@contextmanager
+def _bars() -> Iterator[Progress]:
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        ProgressColumn,
+        TaskID,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+    from rich.progress import Progress as Bars
+    from rich.text import Text
+
+    class Amount(ProgressColumn):
+        """Bytes with their rate for steps that read files, counts for the others."""
+
+        in_bytes = DownloadColumn()
+        rate = TransferSpeedColumn()
+        counts = MofNCompleteColumn()
+
+        def render(self, task: Any) -> Text:
+            if not task.fields["bytes"]:
+                return self.counts.render(task)
+            return Text.assemble(self.in_bytes.render(task), "  ", self.rate.render(task))
+
+    tasks: dict[str, TaskID] = {}
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), Amount(), TimeRemainingColumn())
+    with Bars(*columns, console=console(stderr=True)) as bars:
+
+        def show(label: str, done: int, total: int) -> None:
+            if label not in tasks:
+                in_bytes = label.lower().startswith(BYTES_LABELS)
+                tasks[label] = bars.add_task(safe_text(label), total=total or None, bytes=in_bytes)
+            bars.update(tasks[label], completed=done, total=total or None)
+
+        yield show

@@ -1,0 +1,8 @@
+-- question: which files were read, as what, and how much of each is accounted for?
+-- inputs:   evidence
+-- grain:    one row per evidence file
+-- parameters: none
+-- order:    evidence
+SELECT name, format, compression, bytes, content_bytes, records, repeated, rejected, blank, structure, complete, first_at, last_at, time_zone, time_zone_basis, sha256
+FROM evidence
+ORDER BY evidence

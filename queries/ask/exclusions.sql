@@ -1,0 +1,14 @@
+-- question: how much matching text was set aside, and by which rule?
+-- inputs:   exclusions
+-- grain:    one row per rule
+-- parameters: none
+-- order:    rule
+SELECT
+    rule,
+    count(*) AS runs,
+    count(DISTINCT request) AS requests,
+    CAST(sum("end" - "start") AS BIGINT) AS code_points,
+    max(holders) AS most_holders
+FROM exclusions
+GROUP BY rule
+ORDER BY rule
