@@ -1,0 +1,150 @@
+"""Which figures does the scope come to, with their denominators, intervals and methods? Does not write files.
+
+Every figure that a report prints stands here once, by name. The counts are SQL; the intervals are scipy's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import orjson
+
+from forensics.case.store import Case
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Scalar = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Number:
+    """One figure: null where it was not measured, `n` of `total` where it is a share, `low` and `high` its bounds."""
+
+    name: str
+    value: Scalar
+    method: str
+    n: int | None = None
+    total: int | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A binomial rate with its exact bounds."""
+
+    rate: float | None
+    low: float | None
+    high: float | None
+    method: str
+
+
+def collect(case: Case, confidence: float) -> list[Number]:
+    """Every figure of the case, sorted by name. Reads the verdicts and lists of this run."""
+    numbers = [
+        Number(name, n, method, n=n, total=total)
+        for query in ("scope/counts", "scope/coverage")
+        for name, n, total, method in case.rows(query)
+    ]
+    numbers += [Number(name, value, method) for name, value, method in case.rows("scope/window")]
+    numbers += _rates(case, confidence)
+    numbers += _bounds(case)
+    numbers += _lengths(case)
+    numbers += _unmeasured()
+    return sorted(numbers, key=lambda number: number.name)
+
+
+def numbers_table(numbers: list[Number]) -> pa.Table:
+    """The figures as rows of the table `numbers`."""
+    import pyarrow as pa
+
+    return pa.table(
+        {
+            "name": pa.array([number.name for number in numbers], pa.string()),
+            "value": pa.array([_json(number.value) for number in numbers], pa.string()),
+            "n": pa.array([number.n for number in numbers], pa.int64()),
+            "total": pa.array([number.total for number in numbers], pa.int64()),
+            "low": pa.array([number.low for number in numbers], pa.float64()),
+            "high": pa.array([number.high for number in numbers], pa.float64()),
+            "method": pa.array([number.method for number in numbers], pa.string()),
+        }
+    )
+
+
+def exact_interval(hits: int, total: int, confidence: float) -> Interval:
+    """Clopper-Pearson interval of a rate; for no hits the one-sided upper limit (the rule of three)."""
+    level = f"{confidence * 100:g} %"
+    if total == 0:
+        return Interval(None, None, None, "no examined response in this period: the rate is not known")
+    from scipy.stats import binomtest
+
+    if hits == 0:
+        upper = binomtest(0, total, alternative="less").proportion_ci(confidence, method="exact").high
+        return Interval(0.0, 0.0, float(upper), f"exact one-sided {level} upper limit for no hit (rule of three)")
+    bounds = binomtest(hits, total).proportion_ci(confidence, method="exact")
+    return Interval(hits / total, float(bounds.low), float(bounds.high), f"exact {level} interval (Clopper-Pearson)")
+
+
+_PERIODS = {
+    "rate.before_window": "affected among examined responses before the window: none, by the window's definition",
+    "rate.in_window": "affected among examined responses received in the window",
+    "rate.after_window": "affected among examined responses after the window: none, by the window's definition",
+    "rate.whole": "affected among examined responses; no affected response, so there is no window",
+}
+
+
+def _rates(case: Case, confidence: float) -> Iterator[Number]:
+    for name, hits, total in case.rows("scope/rates"):
+        interval = exact_interval(hits, total, confidence)
+        method = f"{_PERIODS[name]}; {interval.method}"
+        yield Number(name, interval.rate, method, hits, total, interval.low, interval.high)
+
+
+def _bounds(case: Case) -> Iterator[Number]:
+    confirmed, responses, with_q, worst_q = case.rows("scope/lower_bound")[0]
+    name = "lower_bound.responses"
+    if confirmed:
+        yield Number(name, confirmed, "confirmed responses", n=confirmed, total=responses)
+        return
+    if not responses:
+        yield Number(name, 0, "no response is probable or better", n=0, total=0)
+        return
+    if not with_q:
+        method = (
+            "not assessable: nothing is confirmed, and without q-values the expected number of false ones is unknown"
+        )
+        yield Number(name, None, method, n=0, total=responses)
+        return
+    # The worst q bounds the share of false ones in the whole set; rounding keeps the bound on the safe side.
+    bound = math.floor(with_q * (1 - min(1.0, worst_q)) + 1e-9)
+    method = "nothing is confirmed yet: probable responses with a q-value, less the false ones expected at the worst q"
+    if with_q < responses:
+        method += "; probable responses without a q-value are left out, as their expected false ones are not assessable"
+    yield Number(name, bound, method, n=with_q, total=responses)
+
+
+def _lengths(case: Case) -> Iterator[Number]:
+    fragments, shortest, median, longest, below_80 = case.rows("scope/lengths")[0]
+    what = "code points of a fragment that is probable or better"
+    yield Number("fragment_length.shortest", shortest, f"fewest {what}")
+    yield Number("fragment_length.median", median, f"median {what} (the lower of two middle ones)")
+    yield Number("fragment_length.longest", longest, f"most {what}")
+    method = "fragments, probable or better, of fewer than 80 code points"
+    yield Number("fragment_length.below_80", below_80, method, n=below_80, total=fragments)
+
+
+def _unmeasured() -> Iterator[Number]:
+    controls = "not measured: `forensics controls` plants leaks in unaffected responses and measures how many are found"
+    yield Number("upper_bound.responses", None, controls)
+    yield Number("recall", None, controls)
+    yield Number("mechanism", None, "not tested yet: no slots and batches in these logs; mechanism tests read them")
+    method = "these logs show that responses were generated; that they were returned or viewed is not inferred"
+    yield Number("delivery", "generated", method)
+
+
+def _json(value: Scalar) -> str | None:
+    return None if value is None else orjson.dumps(value).decode()

@@ -1,0 +1,77 @@
+-- question: how much of the traffic could be examined, and what kept the rest from it?
+-- inputs:   joined_requests, evidence, affected_requests
+-- grain:    one row per figure
+-- parameters: none
+-- order:    name
+WITH totals AS (
+    SELECT
+        count(*) AS requests,
+        count(DISTINCT tenant_id) AS tenants,
+        count(DISTINCT worker) AS workers,
+        count(*) FILTER (WHERE examinable) AS examined,
+        count(*) FILTER (WHERE NOT examinable) AS not_examinable,
+        count(*) FILTER (WHERE tenant_id IS NULL) AS without_tenant,
+        count(*) FILTER (WHERE received_at IS NULL) AS without_time
+    FROM joined_requests
+),
+reasons AS (
+    SELECT
+        examinable_reason AS reason,
+        count(*) AS requests
+    FROM joined_requests
+    WHERE NOT examinable
+    GROUP BY examinable_reason
+),
+reading AS (
+    SELECT
+        count(*) AS files,
+        coalesce(sum(records), 0)::BIGINT AS records,
+        coalesce(sum(rejected), 0)::BIGINT AS rejected,
+        coalesce(sum(records + rejected + blank + structure), 0)::BIGINT AS lines
+    FROM evidence
+)
+SELECT 'requests' AS name, requests AS n, NULL::BIGINT AS total, 'requests in the evidence, vantages joined' AS method
+FROM totals
+UNION ALL
+SELECT 'tenants', tenants, NULL, 'distinct tenants in the evidence'
+FROM totals
+UNION ALL
+SELECT 'workers', workers, NULL, 'distinct workers in the evidence'
+FROM totals
+UNION ALL
+SELECT 'examined', examined, requests, 'requests whose tenant, prompt and response are present in full'
+FROM totals
+UNION ALL
+SELECT 'not_examinable', not_examinable, requests, 'requests that lack the tenant, or the prompt or response in full'
+FROM totals
+UNION ALL
+SELECT
+    'not_examinable.' || regexp_replace(lower(r.reason), '[^a-z0-9]+', '_', 'g'),
+    sum(r.requests)::BIGINT,
+    any_value(t.requests),
+    'requests that cannot be examined for this reason'
+FROM reasons AS r
+CROSS JOIN totals AS t
+GROUP BY 1
+UNION ALL
+SELECT 'requests_without_tenant', without_tenant, requests, 'no evidence names the tenant'
+FROM totals
+UNION ALL
+SELECT 'requests_without_time', without_time, requests, 'no receive time; such requests stand in no rate and no window'
+FROM totals
+UNION ALL
+SELECT
+    'recipient_requests_without_tenant',
+    (SELECT count(*) FROM affected_requests WHERE tenant_id IS NULL),
+    (SELECT count(*) FROM affected_requests),
+    'requests with foreign text whose tenant is not known, so that nobody can be told'
+UNION ALL
+SELECT 'evidence.files', files, NULL, 'evidence files read'
+FROM reading
+UNION ALL
+SELECT 'evidence.records', records, lines, 'records read; total: lines of all kinds'
+FROM reading
+UNION ALL
+SELECT 'evidence.rejected', rejected, lines, 'records that could not be read; total: lines of all kinds'
+FROM reading
+ORDER BY name
