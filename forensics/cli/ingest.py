@@ -1,0 +1,91 @@
+"""`forensics ingest`: evidence files into a case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from forensics.case.errors import NothingReadable
+from forensics.cli.options import (
+    CaseOption,
+    EvidenceArgument,
+    IsolateBy,
+    Isolation,
+    Json,
+    MaxRejects,
+    Memory,
+    Quiet,
+    Tenants,
+    Threads,
+    TimeZone,
+    Verbose,
+    memory_bytes,
+)
+from forensics.cli.terminal import Result, Terminal, perform
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+def ingest(
+    evidence: EvidenceArgument,
+    case: CaseOption,
+    tenants: Tenants = None,
+    isolate_by: Isolation = IsolateBy.tenant,
+    time_zone: TimeZone = "UTC",
+    max_rejects: MaxRejects = None,
+    memory: Memory = "2G",
+    threads: Threads = 2,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Read evidence into a case: hash, parse, count, join. Running it again adds files."""
+
+    def work(terminal: Terminal) -> Result:
+        from forensics.case.store import Resources
+        from forensics.pipeline import run_stage
+
+        settings = {
+            "evidence": tuple(evidence),
+            "tenants": tenants,
+            "isolate_by": isolate_by.value,
+            "time_zone": time_zone,
+            "max_rejects": max_rejects,
+        }
+        resources = Resources(memory_bytes(memory), threads)
+        try:
+            with terminal.progress() as progress:
+                summary = run_stage(case, "ingest", settings, resources, progress)
+        except NothingReadable as error:
+            # The files and what was wrong with each are the result, even where the verb fails.
+            listed = _files(case)
+            failed = {"kind": type(error).__name__, "message": str(error), "exit_code": error.exit_code}
+            terminal.log(f"forensics: {error}")
+            data: dict[str, Any] = {"files": listed, "error": failed}
+            return Result(data, lambda: _human(listed), exit_code=error.exit_code, ok=False)
+        listed = _files(case)
+        data = {"files": listed, "figures": summary.figures, "skipped": summary.skipped}
+        return Result(data, lambda: _human(listed), summary.warnings)
+
+    perform("ingest", case, work, json_output=json, quiet=quiet, verbose=verbose)
+
+
+def _files(case: Path) -> list[dict[str, Any]]:
+    from forensics.case.overview import files
+    from forensics.case.store import Case
+
+    with Case.open(case, read_only=True) as opened:
+        return files(opened)
+
+
+def _human(listed: list[dict[str, Any]]) -> Iterable[RenderableType]:
+    from forensics.cli.render import table, text
+
+    columns = ("name", "format", "records", "requests", "repeated", "rejected", "blank", "bytes")
+    yield table(columns, [tuple(row[column] for column in columns) for row in listed])
+    for row in listed:
+        if row["reasons"]:
+            reasons = ", ".join(f"{reason}: {count}" for reason, count in row["reasons"].items())
+            yield text(f"{row['name']}: rejected for {reasons}")

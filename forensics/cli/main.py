@@ -1,0 +1,98 @@
+"""The command `forensics`: which verbs are there? Builds the application; each verb loads its engine when called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from forensics import __version__
+from forensics.cli import ask, case, evaluate, explain, ingest, later, notify, review, run, simulate, stages, trace
+
+SETTINGS = {"help_option_names": ["-h", "--help"]}
+EPILOG = (
+    "Exit codes: 0 done, 1 internal, 2 usage, 3 findings (--fail-on), 10 missing input, 11 nothing readable, "
+    "12 mismatch, 13 unsafe permissions, 16 limit hit, 20 egress blocked, 130 interrupted."
+)
+
+app = typer.Typer(
+    name="forensics",
+    help="Forensics for leaked LLM responses: which responses carry another customer's text, whose, and how sure.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    context_settings=SETTINGS,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"forensics {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    # Whatever any verb writes can be read by its owner only.
+    os.umask(0o077)
+
+
+def _group(name: str, purpose: str) -> typer.Typer:
+    group = typer.Typer(name=name, help=purpose, no_args_is_help=True, context_settings=SETTINGS)
+    app.add_typer(group)
+    return group
+
+
+def _later(group: typer.Typer, prefix: str, name: str, purpose: str) -> None:
+    settings = {**SETTINGS, **later.ANY_ARGUMENTS}
+    group.command(name, context_settings=settings)(later.later(f"{prefix}{name}", purpose))
+
+
+app.command()(run.run)
+app.command()(run.demo)
+app.command()(ingest.ingest)
+app.command()(stages.attribute)
+app.command()(stages.timeline)
+app.command()(stages.scope)
+app.command()(stages.report)
+app.command()(trace.trace)
+app.command()(explain.explain)
+app.command()(ask.ask)
+app.command()(review.review)
+app.command()(evaluate.evaluate)
+app.command()(simulate.simulate)
+_later(app, "", "controls", "Measure recall and error with planted leaks.")
+
+_notify = _group("notify", "Letters to affected customers.")
+_notify.command()(notify.draft)
+_later(_notify, "notify ", "check", "Check letters for text of other tenants.")
+_later(_notify, "notify ", "release", "Release checked letters, with two names.")
+
+_case = _group("case", "The case directory as evidence.")
+_case.command()(case.verify)
+_later(_case, "case ", "seal", "Make a case read-only and sign it.")
+_later(_case, "case ", "destroy", "Remove a case, keeping custody log and digests.")
+
+_replay = _group("replay", "Reproduce a leak on a live engine.")
+_later(_replay, "replay ", "plan", "Plan trials for a case.")
+_later(_replay, "replay ", "run", "Run planned trials.")
+
+_profile = _group("profile", "Declarative log formats.")
+_later(_profile, "profile ", "test", "Try a profile on a log.")
+
+_reference = _group("reference", "Public texts that are nobody's.")
+_later(_reference, "reference ", "add", "Add a public text to a case.")
+
+
+def main() -> None:
+    """Entry point of the command."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,203 @@
+"""`forensics run` and `forensics demo`: from evidence to the affected list in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from forensics.case.errors import Findings, MissingInput
+from forensics.cli.options import (
+    CaseOption,
+    EvidenceArgument,
+    FailOn,
+    IsolateBy,
+    Isolation,
+    Json,
+    MaxRejects,
+    Memory,
+    Quiet,
+    Seed,
+    Tenants,
+    Threads,
+    TimeZone,
+    Verbose,
+    memory_bytes,
+)
+from forensics.cli.terminal import Result, Terminal, perform
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from forensics.case.overview import Overview
+    from forensics.pipeline import PipelineParameters
+
+DEMO_CASE = Path("demo-case")
+DEMO_SAMPLE = "glm-long-prompt"
+
+
+def run(
+    evidence: EvidenceArgument,
+    case: CaseOption,
+    tenants: Tenants = None,
+    isolate_by: Isolation = IsolateBy.tenant,
+    time_zone: TimeZone = "UTC",
+    max_rejects: MaxRejects = None,
+    fail_on: Annotated[
+        FailOn | None,
+        typer.Option("--fail-on", help="Exit 3 where requests are affected at this verdict or a stronger one."),
+    ] = None,
+    memory: Memory = "2G",
+    threads: Threads = 2,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = 0,
+) -> None:
+    """From evidence to the affected list: ingest, attribute, timeline, scope, report in one go."""
+
+    def work(terminal: Terminal) -> Result:
+        from forensics.case.store import Resources
+        from forensics.pipeline import PipelineParameters
+
+        resources = Resources(memory_bytes(memory), threads)
+        parameters = PipelineParameters(
+            tuple(evidence), tenants, isolate_by.value, time_zone, max_rejects, seed, resources
+        )
+        data, seen, warnings = _pipeline(terminal, case, parameters)
+        failed = fail_on is not None and seen.at_least(fail_on.value) > 0
+        return Result(data, lambda: _box(case, seen), warnings, Findings.exit_code if failed else 0)
+
+    perform("run", case, work, json_output=json, quiet=quiet, verbose=verbose)
+
+
+def demo(json: Json = False, quiet: Quiet = False, verbose: Verbose = 0) -> None:
+    """Run the sample incident, end to end, in ./demo-case, and check the result against its ground truth."""
+
+    def work(terminal: Terminal) -> Result:
+        from forensics.pipeline import PipelineParameters
+
+        sample = sample_logs() / DEMO_SAMPLE
+        logs = tuple(sorted(path for path in sample.glob("*.jsonl*") if not path.name.startswith("truth")))
+        if not logs:
+            raise MissingInput(f"the sample incident {DEMO_SAMPLE} is not in this installation")
+        tenants = sample / "tenants.csv"
+        parameters = PipelineParameters(logs, tenants if tenants.is_file() else None)
+        data, seen, warnings = _pipeline(terminal, DEMO_CASE, parameters)
+        truth = next(iter(sorted(sample.glob("truth.jsonl*"))), None)
+        measured = _against_truth(DEMO_CASE, truth) if truth else None
+        data["evaluation"] = measured[0] if measured else None
+
+        def human() -> Iterable[RenderableType]:
+            from forensics.cli.render import box, text
+
+            yield text(
+                "The sample incident is synthetic: its logs, its tenants and its leaks were made by a simulator."
+            )
+            yield from _box(DEMO_CASE, seen)
+            if measured:
+                yield from measured[1]
+            yield box(
+                "where to look",
+                (
+                    (f"{DEMO_CASE}/out/affected_requests.csv", ("which responses carry foreign text, and whose",)),
+                    (f"{DEMO_CASE}/out/affected_tenants.csv", ("who must be told",)),
+                    (f"{DEMO_CASE}/report/report.html", ("the report; open it in a browser",)),
+                    (f"{DEMO_CASE}/notify/", ("a draft letter per affected customer",)),
+                    (f"forensics review {DEMO_CASE}", ("the fragments that wait for a person's decision",)),
+                    (f"forensics explain {DEMO_CASE} FRAGMENT", ("the grounds of one of them",)),
+                ),
+            )
+
+        return Result(data, human, warnings)
+
+    perform("demo", DEMO_CASE, work, json_output=json, quiet=quiet, verbose=verbose)
+
+
+def sample_logs() -> Path:
+    """The folder of sample incidents: inside the package in a wheel, at the top in a checkout."""
+    from importlib.resources import files
+
+    package = Path(str(files("forensics")))
+    shipped = package / "_sample_logs"
+    return shipped if shipped.is_dir() else package.parent / "sample_logs"
+
+
+def _pipeline(
+    terminal: Terminal, case: Path, parameters: PipelineParameters
+) -> tuple[dict[str, Any], Overview, tuple[str, ...]]:
+    from forensics.case.overview import files, overview
+    from forensics.case.store import Case
+    from forensics.pipeline import run as run_pipeline
+
+    with terminal.progress() as progress:
+        result = run_pipeline(case, parameters, progress)
+    with Case.open(case, read_only=True) as opened:
+        seen = overview(opened)
+        listed = files(opened)
+    data = {
+        "overview": asdict(seen),
+        "files": listed,
+        "stages": [
+            {"stage": s.stage, "skipped": s.skipped, "figures": s.figures, "warnings": list(s.warnings)}
+            for s in result.summaries
+        ],
+    }
+    return data, seen, result.warnings
+
+
+def _against_truth(case: Path, truth: Path) -> tuple[Any, list[RenderableType]]:
+    from forensics.cli.evaluate import measure
+
+    return measure(case, truth)
+
+
+def _box(case: Path, seen: Overview) -> Iterable[RenderableType]:
+    from forensics.cli.render import box, cell
+
+    missing = [f"{count} requests: {reason}" for reason, count in seen.not_examinable[:6]]
+    missing += [f"{seen.rejected} records could not be read (`forensics ask {case} rejects`)"] if seen.rejected else []
+    missing += [f"{seen.unknown_files} files in no known format"] if seen.unknown_files else []
+    missing += [f"{seen.incomplete_files} files read in part only"] if seen.incomplete_files else []
+    if seen.affected:
+        found = [
+            f"{seen.affected} affected requests: {seen.confirmed} confirmed, {seen.probable} probable",
+            f"{seen.recipient_tenants} tenants received foreign text, text of {seen.source_tenants} tenants surfaced",
+            f"received between {cell(seen.first_at)} and {cell(seen.last_at)}",
+        ]
+    else:
+        found = ["no affected request"]
+    if seen.possible or seen.undetermined:
+        found.append(f"weaker: {seen.possible} requests possible, {seen.undetermined} without a source in the evidence")
+    yield box(
+        f"case {case}",
+        (
+            (
+                "examined",
+                (
+                    f"{seen.examined} of {seen.requests} requests of {seen.tenants} tenants, "
+                    f"from {seen.files} files with {seen.content_bytes / 1e6:.1f} MB",
+                ),
+            ),
+            ("could not be examined", missing or ("nothing: every request is there in full",)),
+            ("found", found),
+            (
+                "what this does not prove",
+                (
+                    "That a request is not listed does not clear it: paraphrase, translation, short common text,",
+                    "requests that could not be examined and logs that were not given are outside this result.",
+                    "A probable finding is not confirmed until a person accepts it or a replay reproduces it.",
+                ),
+            ),
+            ("files", (f"{case}/out/ (internal lists), {case}/report/report.html, {case}/notify/ (draft letters)",)),
+            (
+                "next",
+                (f"forensics review {case}   (then: forensics explain {case} FRAGMENT)",)
+                if seen.fragments
+                else (f"forensics ask {case} examinable-per-tenant   (who can be told what)",),
+            ),
+        ),
+    )

@@ -1,0 +1,110 @@
+"""Which stages make a case, and in which order? The only module that knows them all. Does no analysis itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from forensics.case.manifest import write_manifest
+from forensics.case.stage import Summary
+from forensics.case.store import Case, Resources
+
+Progress = Callable[[str, int, int], None]
+STAGES = ("ingest", "attribution", "timeline", "scope", "report")
+
+
+@dataclass(frozen=True)
+class PipelineParameters:
+    """What `run` needs to know.
+
+    `evidence` files and folders; `tenants` a CSV that gives tenants to keys; `isolate_by` tenant or user; `time_zone`
+    an IANA zone for times without an offset; `max_rejects` none for no limit; `seed` of every random choice.
+    """
+
+    evidence: tuple[Path, ...]
+    tenants: Path | None = None
+    isolate_by: str = "tenant"
+    time_zone: str = "UTC"
+    max_rejects: int | None = None
+    seed: int = 0
+    resources: Resources = field(default_factory=Resources)
+
+
+@dataclass(frozen=True)
+class PipelineResult:
+    """What the stages reported, in order."""
+
+    root: Path
+    summaries: tuple[Summary, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Warnings of all stages, in order, each once."""
+        return tuple(dict.fromkeys(text for summary in self.summaries for text in summary.warnings))
+
+
+def run(case_root: Path, parameters: PipelineParameters, progress: Progress | None = None) -> PipelineResult:
+    """Evidence to lists and report, in one go. Stages whose inputs did not change are skipped.
+
+    Interrupted between stages or inside one, the finished stages stand and the same call goes on from there.
+    """
+    settings: dict[str, dict[str, Any]] = {
+        "ingest": {
+            "evidence": parameters.evidence,
+            "tenants": parameters.tenants,
+            "isolate_by": parameters.isolate_by,
+            "time_zone": parameters.time_zone,
+            "max_rejects": parameters.max_rejects,
+        },
+        "attribution": {"seed": parameters.seed},
+        "report": {"on_block": "withhold"},
+    }
+    started = datetime.now(UTC)
+    with _private_files(), Case.create(case_root, parameters.resources) as case:
+        summaries = tuple(_run(case, stage, settings.get(stage, {}), progress) for stage in STAGES)
+        write_manifest(case, "run", started, _bounds(parameters.resources))
+    return PipelineResult(case_root, summaries)
+
+
+def run_stage(
+    case_root: Path,
+    stage: str,
+    settings: dict[str, Any] | None = None,
+    resources: Resources | None = None,
+    progress: Progress | None = None,
+) -> Summary:
+    """One stage alone, with `settings` for its parameters; `ingest` makes the case if absent."""
+    resources = resources or Resources()
+    started = datetime.now(UTC)
+    opened = Case.create if stage == "ingest" else Case.open
+    with _private_files(), opened(case_root, resources) as case:
+        summary = _run(case, stage, settings or {}, progress)
+        write_manifest(case, stage, started, _bounds(resources))
+    return summary
+
+
+def _run(case: Case, stage: str, settings: dict[str, Any], progress: Progress | None) -> Summary:
+    """A stage's room is imported when its turn comes, so that no verb pays for the others."""
+    room = import_module(f"forensics.{stage}.run")
+    summary: Summary = room.run(case, room.Parameters(**settings), progress)
+    return summary
+
+
+def _bounds(resources: Resources) -> dict[str, int]:
+    return {"memory_bytes": resources.memory_bytes, "threads": resources.threads}
+
+
+@contextmanager
+def _private_files() -> Iterator[None]:
+    """Whatever is written meanwhile, by any library, can be read by its owner only."""
+    previous = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(previous)
