@@ -25,7 +25,7 @@ involved AS (
         j.received_at,
         j.first_token_at,
         j.finished_at,
-        coalesce(lower(j.finish_reason) LIKE 'abort%' OR lower(j.finish_reason) LIKE 'cancel%', false) AS aborted,
+        coalesce(lower(j.finish_reason) LIKE '%abort%' OR lower(j.finish_reason) LIKE 'cancel%', false) AS aborted,
         r.verdict,
         coalesce(r.fragments, 0) AS fragments,
         coalesce(r.foreign_chars, 0) AS foreign_chars,
