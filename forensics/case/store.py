@@ -148,10 +148,9 @@ class Case:
         """Append Arrow rows to `table`. The columns are matched by name; all must be given."""
         target = _TABLES[table]
         self._connection.register("incoming", data)
-        try:
-            self._connection.execute(f"INSERT INTO {target} BY NAME SELECT * FROM incoming")  # noqa: S608
-        finally:
-            self._connection.unregister("incoming")
+        # No unregister on failure: it would raise in the aborted transaction and hide the cause.
+        self._connection.execute(f"INSERT INTO {target} BY NAME SELECT * FROM incoming")  # noqa: S608
+        self._connection.unregister("incoming")
 
     def clear(self, tables: Sequence[str]) -> None:
         """Delete all rows of `tables`."""

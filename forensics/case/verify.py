@@ -84,10 +84,9 @@ def _check_manifest(case: Case, entries: list[custody.CustodyEntry], problems: l
         else:
             notes.append("no run has finished yet, so there is no manifest to compare outputs with")
         return 0
-    if entries and (not recorded or recorded[-1].sha256 != sha256_of(case.root / NAME)):
+    if not recorded or recorded[-1].sha256 != sha256_of(case.root / NAME):
         problems.append(Problem("manifest", NAME, "is not the one that the custody log recorded"))
-    if entries:
-        _check_head(manifest, entries, problems)
+    _check_head(manifest, entries, problems)
     stale = bool(recorded) and any(e.action == "stage" and e.sequence > recorded[-1].sequence for e in entries)
     if stale:
         notes.append("a stage ran after the manifest was written (an interrupted run?); run the command again")

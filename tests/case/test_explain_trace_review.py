@@ -1,0 +1,114 @@
+"""Explanations hold no text unless asked; a trace finds holders and receivers; decisions are added and logged."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forensics.case import custody
+from forensics.case.errors import UsageError
+from forensics.case.explain import explain
+from forensics.case.review import review
+from forensics.case.store import Case
+from forensics.case.trace import Passage, trace
+
+LEAK = "account 4471-9920-1183 of Miriam Okonkwo, opened in Lagos."
+
+
+def _actions(case: Case) -> list[str]:
+    return [entry.action for entry in custody.read(case.custody_path)]
+
+
+def test_explanation_names_figures_runner_up_and_margin(filled: Case) -> None:
+    found = explain(filled, "f00d0001")
+    assert found.features == {"rare_words": 3, "word_bits": 88.0}
+    assert found.sources == ("acme",)
+    assert found.runner_up is not None and found.runner_up.source_request_id == "req-2"
+    assert found.margin == pytest.approx(0.75)
+    assert found.candidates[0].lag_seconds == 120.0
+    assert [item["rule"] for item in found.set_aside] == ["model_phrase"]
+
+
+def test_explanation_holds_no_text_and_leaves_no_trace_by_default(filled: Case) -> None:
+    found = explain(filled, "f00d0001")
+    assert "Okonkwo" not in json.dumps(asdict(found), default=str)
+    assert _actions(filled) == []
+
+
+def test_reveal_shows_both_passages_and_is_logged(filled: Case) -> None:
+    found = explain(filled, "f00d0001", reveal=True)
+    assert found.recipient_passage is not None
+    assert found.recipient_passage.text == LEAK
+    assert [passage.text for passage in found.source_passages] == [LEAK]
+    assert _actions(filled) == ["reveal"]
+
+
+@pytest.mark.parametrize("fragment", ["f00d", "f00", "ffffffff", ""])
+def test_unclear_fragment_ids_are_usage_errors(filled: Case, fragment: str) -> None:
+    with pytest.raises(UsageError):
+        explain(filled, fragment)
+
+
+def test_review_is_recorded_with_its_author(filled: Case) -> None:
+    review(filled, "f00d0001", "accept", "compared both passages", "R. Iqbal")
+    review(filled, "f00d0001", "unsure", "second look", "T. Weiss")
+    decisions = sorted((row["decision"], row["name"]) for row in explain(filled, "f00d0001").reviews)
+    assert decisions == [("accept", "R. Iqbal"), ("unsure", "T. Weiss")]
+    assert _actions(filled) == ["review", "review"]
+
+
+@pytest.mark.parametrize(
+    ("decision", "reason", "name"), [("maybe", "r", "n"), ("accept", " ", "n"), ("accept", "r", "")]
+)
+def test_incomplete_reviews_are_refused(filled: Case, decision: str, reason: str, name: str) -> None:
+    with pytest.raises(UsageError):
+        review(filled, "f00d0001", decision, reason, name)
+    assert filled.count("reviews") == 0
+
+
+def test_trace_finds_who_held_and_who_received(filled: Case) -> None:
+    found = trace(filled, "ACCOUNT 4471 9920 1183\nof “Miriam Okonkwo”, opened in Lagos")
+    assert [(s.request_id, s.tenant_id) for s in found.holders] == [("req-0", "acme")]
+    assert [(s.request_id, s.fragment_ids) for s in found.receivers] == [("req-1", ("f00d0001",))]
+    assert found.holders[0].share == 1.0
+    assert (found.holders[0].evidence_name, found.holders[0].line) == ("engine.jsonl", 1)
+    assert (found.receivers[0].runs[0].start, found.receivers[0].runs[0].end) == (26, 83)
+    assert "Okonkwo" not in json.dumps(asdict(found), default=str)
+    assert _actions(filled) == ["trace"]
+
+
+def test_trace_of_what_nobody_has(filled: Case) -> None:
+    found = trace(filled, "the quick brown fox jumps over the lazy dog")
+    assert (found.holders, found.receivers, found.texts_searched) == ((), (), 6)
+
+
+@pytest.mark.parametrize("passage", ["", "ab!", "....", "\n"])
+def test_a_passage_of_nothing_is_refused(filled: Case, passage: str) -> None:
+    with pytest.raises(UsageError):
+        trace(filled, passage)
+
+
+LETTERS = st.text(alphabet="abcdefghijklmnopqrstuvwxyz0123456789", min_size=16, max_size=60)
+AROUND = st.text(alphabet="XYZ .,\n", max_size=40)
+
+
+@settings(max_examples=60, deadline=None)
+@given(LETTERS, AROUND, AROUND, st.integers(1, 9))
+def test_every_planted_passage_is_found_at_its_place(passage: str, before: str, after: str, every: int) -> None:
+    spaced = "".join(c + ("-" if i % every == 0 else "") for i, c in enumerate(passage)).rstrip("-")
+    text = before + "|" + spaced + "|" + after
+    runs = Passage(passage).runs(text)
+    planted = (len(before) + 1, len(before) + 1 + len(spaced))
+    assert any(run.start <= planted[0] and planted[1] <= run.end for run in runs)
+    assert Passage(passage).share(runs) == 1.0
+
+
+@pytest.mark.parametrize(
+    "passage", ["客户账户四四七一九九二零", "חשבון הלקוחה נפתח אתמול", "お客様の口座番号は四四七一です"]
+)
+def test_other_scripts_are_found(passage: str) -> None:
+    assert Passage(passage).share(Passage(passage).runs(f"xx {passage} yy")) == 1.0

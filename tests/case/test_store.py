@@ -1,0 +1,104 @@
+"""The case directory, its transactions, its stages and its custody log."""
+
+from __future__ import annotations
+
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from forensics.case import custody
+from forensics.case.errors import HashMismatch, MissingInput, UnsafePermissions, UsageError
+from forensics.case.stage import run_stage
+from forensics.case.store import Case
+
+
+def test_a_case_is_private(tmp_path: Path) -> None:
+    with Case.create(tmp_path / "case") as case:
+        case.write("out/x.csv", b"x")
+        case.record("test", "x")
+    modes = {p.name: stat.S_IMODE(p.stat().st_mode) for p in [tmp_path / "case", *(tmp_path / "case").rglob("*")]}
+    assert {name: oct(mode) for name, mode in modes.items() if mode & 0o077} == {}
+
+
+def test_an_open_directory_is_refused(tmp_path: Path) -> None:
+    with Case.create(tmp_path / "case"):
+        pass
+    (tmp_path / "case").chmod(0o755)
+    with pytest.raises(UnsafePermissions):
+        Case.open(tmp_path / "case")
+
+
+def test_a_foreign_directory_is_not_taken_over(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(UsageError):
+        Case.create(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_missing_case_is_said(tmp_path: Path) -> None:
+    with pytest.raises(MissingInput):
+        Case.open(tmp_path / "none")
+
+
+def test_a_case_in_use_is_said(tmp_path: Path) -> None:
+    with Case.create(tmp_path / "case"):
+        code = f"from pathlib import Path; from forensics.case.store import Case; Case.open(Path({str(tmp_path / 'case')!r}))"
+        other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "UsageError" in other.stderr and "in use" in other.stderr
+
+
+def test_stages_are_skipped_and_rolled_back(filled: Case) -> None:
+    calls: list[str] = []
+
+    def work() -> tuple[dict[str, object], tuple[str, ...]]:
+        calls.append("ran")
+        return {"n": 1}, ("careful",)
+
+    first = run_stage(filled, "demo", {"a": 1}, ("ingest",), ("numbers",), work)
+    second = run_stage(filled, "demo", {"a": 1}, ("ingest",), ("numbers",), work)
+    third = run_stage(filled, "demo", {"a": 2}, ("ingest",), ("numbers",), work)
+    assert [first.skipped, second.skipped, third.skipped] == [False, True, False]
+    assert second.figures == {"n": 1} and second.warnings == ("careful",)
+    assert calls == ["ran", "ran"]
+
+    def fail() -> tuple[dict[str, object], tuple[str, ...]]:
+        raise KeyboardInterrupt
+
+    before = filled.count("fragments")
+    with pytest.raises(KeyboardInterrupt):
+        run_stage(filled, "demo", {"a": 3}, ("ingest",), ("fragments",), fail)
+    assert filled.count("fragments") == before > 0
+
+
+def test_queries_cannot_reach_files(filled: Case, tmp_path: Path) -> None:
+    import duckdb
+
+    (tmp_path / "secret.csv").write_text("a\n1\n")
+    with pytest.raises(duckdb.Error):
+        filled._connection.execute(f"SELECT * FROM '{tmp_path}/secret.csv'")
+
+
+@pytest.mark.parametrize("line", [0, 1, 2])
+def test_a_changed_custody_line_breaks_the_chain(tmp_path: Path, line: int) -> None:
+    log = tmp_path / "custody.jsonl"
+    for number in range(3):
+        custody.append(log, "action", f"object {number}")
+    assert custody.verify(log) == 3
+    lines = log.read_bytes().split(b"\n")
+    lines[line] = lines[line].replace(b"object", b"objecT")
+    log.write_bytes(b"\n".join(lines))
+    with pytest.raises(HashMismatch):
+        custody.verify(log)
+
+
+def test_a_removed_custody_line_breaks_the_chain(tmp_path: Path) -> None:
+    log = tmp_path / "custody.jsonl"
+    for number in range(3):
+        custody.append(log, "action", f"object {number}")
+    lines = log.read_bytes().split(b"\n")
+    log.write_bytes(b"\n".join([lines[0], *lines[2:]]))
+    with pytest.raises(HashMismatch):
+        custody.verify(log)
