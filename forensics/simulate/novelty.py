@@ -1,0 +1,109 @@
+"""Has this run of letters and digits been written before? A memory of everything fresh that the simulator wrote.
+
+Texts are reduced to lower-case letters and digits. Every `stride`-th window of `length` letters is remembered, and all
+windows of a new text are looked up: a run shared by two remembered texts is shorter than length + stride - 1. The
+memory is a bitmap with three places a window; a chance hit costs one changed word and nothing else.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Letters of a window and step, by how much a letter says: a Chinese character weighs several Latin letters.
+_WINDOWS = {"zh": (9, 3), "ja": (9, 3), "ko": (14, 4), "he": (20, 5), "ar": (20, 5), "fa": (20, 5)}
+_LATIN = (24, 7)
+_BASE = 0x9E3779B97F4A7C15 | 1
+
+
+def longest_shared_run(language: str) -> int:
+    """Letters and digits of the longest run that two fresh texts of `language` may share."""
+    length, stride = _WINDOWS.get(language, _LATIN)
+    return length + stride - 2
+
+
+@cache
+def _folding() -> NDArray[np.uint32]:
+    """Code point -> its lower-case letter or digit, 0 for everything else."""
+    table = np.zeros(0x110000, dtype=np.uint32)
+    for point in range(0x30000):
+        character = chr(point)
+        if character.isalnum():
+            table[point] = ord(character.lower()[0])
+    return table
+
+
+@cache
+def _powers(length: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    inverse = pow(_BASE, -1, 1 << 64)
+    up = np.empty(length, dtype=np.uint64)
+    down = np.empty(length, dtype=np.uint64)
+    high, low = 1, 1
+    for position in range(length):
+        up[position], down[position] = high, low
+        high, low = high * _BASE % (1 << 64), low * inverse % (1 << 64)
+    return up, down
+
+
+class Novelty:
+    """The memory. `bits` is the logarithm of its size in bits: 29 is 64 MiB, enough for some 100 MB of fresh text."""
+
+    def __init__(self, bits: int = 29) -> None:
+        self._map = np.zeros(1 << (bits - 3), dtype=np.uint8)
+        self._shift = np.uint64(64 - bits)
+
+    def repeated(self, text: str, language: str) -> list[int] | None:
+        """Positions in `text`, one in each run that was written before, in order; None where there is none."""
+        length, _ = _WINDOWS.get(language, _LATIN)
+        hashes, places = self._windows(text, length)
+        if not len(hashes):
+            return None
+        known = self._known(hashes)
+        hits = np.flatnonzero(known)
+        if not len(hits):
+            return None
+        chosen: list[int] = []
+        last = -length
+        for hit in hits.tolist():
+            if hit - last >= length // 2:
+                chosen.append(int(places[hit + length // 2]))
+                last = hit
+        return chosen
+
+    def remember(self, text: str, language: str) -> None:
+        """Keep the windows of `text`."""
+        length, stride = _WINDOWS.get(language, _LATIN)
+        hashes, _ = self._windows(text, length)
+        for index, bit in self._probes(hashes[::stride]):
+            np.bitwise_or.at(self._map, index, bit)
+
+    def _known(self, hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        known = np.ones(len(hashes), dtype=np.bool_)
+        for index, bit in self._probes(hashes):
+            known &= (self._map[index] & bit) != 0
+        return known
+
+    def _probes(self, hashes: NDArray[np.uint64]) -> list[tuple[NDArray[np.int64], NDArray[np.uint8]]]:
+        found = []
+        for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93):
+            mixed = ((hashes ^ (hashes >> np.uint64(31))) * np.uint64(factor)) >> self._shift
+            index = (mixed >> np.uint64(3)).astype(np.int64)
+            found.append((index, np.left_shift(np.uint8(1), (mixed & np.uint64(7)).astype(np.uint8))))
+        return found
+
+    @staticmethod
+    def _windows(text: str, length: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """Hash of every window of `length` letters, and the position in `text` of every letter."""
+        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+        folded = _folding()[points]
+        places = np.flatnonzero(folded)
+        letters = folded[places].astype(np.uint64)
+        if len(letters) < length:
+            return np.empty(0, dtype=np.uint64), places
+        capacity = 1 << len(letters).bit_length()
+        up, down = _powers(capacity)
+        sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(letters * up[: len(letters)])])
+        windows = (sums[length:] - sums[:-length]) * down[: len(letters) - length + 1]
+        return windows ^ np.uint64(length), places
