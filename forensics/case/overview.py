@@ -48,7 +48,7 @@ def overview(case: Case) -> Overview:
 
 def files(case: Case) -> list[dict[str, Any]]:
     """One object per evidence file: name, format, counts, and `reasons` of rejects as `{reason: count}`."""
-    listed = case.arrow("case/files").to_pylist()
+    listed: list[dict[str, Any]] = case.arrow("case/files").to_pylist()
     for row in listed:
         row["reasons"] = dict(zip(row["reasons"], row.pop("reason_counts"), strict=True))
     return listed

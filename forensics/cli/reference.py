@@ -1,0 +1,129 @@
+"""The pages that are made from the code: docs/cli.md and docs/questions.md.
+
+`python -m forensics.cli.reference docs` writes them; a test compares them with the code.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import typer
+
+CLI_HEAD = """# Command line
+
+Made from the commands' own help by `make docs`; a test keeps it true. `forensics VERB --help` says the same.
+
+Every verb takes `--json` (one object `{schema, case, ok, data, warnings}` on stdout); stdout is the result, stderr
+progress and log. `NO_COLOR` is respected. `forensics --install-completion` sets up the shell. Exit codes:
+[exit-codes.md](exit-codes.md).
+"""
+
+QUESTIONS_HEAD = """# Questions
+
+`forensics ask CASE QUESTION` answers each of these from the case; `--format csv` or `json` for other programs.
+Made from the headers of `queries/ask/*.sql` by `make docs`; a test keeps it true. How to add one:
+[how-to-add.md](how-to-add.md).
+
+A parameter is given as `--param NAME=VALUE`.
+"""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One argument or option as it is declared: how it is written, and what it is for."""
+
+    written: str
+    purpose: str
+    is_option: bool
+
+
+def commands() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Every verb with its full name and its function, in the order of the help."""
+    from forensics.cli.main import app
+
+    yield from _verbs("forensics", app)
+
+
+def _verbs(prefix: str, app: typer.Typer) -> Iterator[tuple[str, Callable[..., Any]]]:
+    for command in app.registered_commands:
+        if command.callback is not None:
+            yield f"{prefix} {command.name or command.callback.__name__}", command.callback
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            yield from _verbs(f"{prefix} {group.typer_instance.info.name}", group.typer_instance)
+
+
+def cli_page() -> str:
+    """docs/cli.md."""
+    return CLI_HEAD + "".join(_command(name, command) for name, command in commands())
+
+
+def questions_page() -> str:
+    """docs/questions.md."""
+    from forensics.case.ask import questions
+
+    lines = [QUESTIONS_HEAD, "| question | what it asks | one row per | parameters |", "|---|---|---|---|"]
+    for known in questions():
+        grain = known.grain.removeprefix("one row per ")
+        parameters = ", ".join(f"`{name}`" for name in known.parameters) or "-"
+        lines.append(f"| `{known.name}` | {known.question} | {grain} | {parameters} |")
+    return "\n".join(lines) + "\n"
+
+
+def _command(name: str, function: Callable[..., Any]) -> str:
+    parameters = list(_parameters(function))
+    arguments = [parameter.written for parameter in parameters if not parameter.is_option]
+    lines = ["", f"## {name}", "", "    " + " ".join([name, "[OPTIONS]", *arguments]), "", _one_line(function.__doc__)]
+    if parameters:
+        lines += ["", "| | |", "|---|---|", *(f"| `{p.written}` | {p.purpose} |" for p in parameters)]
+    return "\n".join(lines) + "\n"
+
+
+def _parameters(function: Callable[..., Any]) -> Iterator[Parameter]:
+    """Read from the signature, not from Typer's own tree, which changes between its releases."""
+    hints = get_type_hints(function, include_extras=True)
+    for name, parameter in inspect.signature(function).parameters.items():
+        annotation = hints[name]
+        if get_origin(annotation) is not Annotated:
+            continue
+        kind, info = get_args(annotation)[:2]
+        purpose = _one_line(info.help)
+        if isinstance(info, typer.models.ArgumentInfo):
+            optional = parameter.default is not inspect.Parameter.empty
+            yield Parameter(f"[{info.metavar}]" if optional else str(info.metavar), purpose, is_option=False)
+            continue
+        choices = [choice.value for part in (kind, *get_args(kind)) for choice in _choices(part)]
+        value = "" if kind is bool or info.count else f" {'/'.join(choices) or info.metavar or 'N'}"
+        default = parameter.default
+        silent = kind is bool or info.count or default in (None, "")
+        if default is inspect.Parameter.empty:
+            purpose += " Required."
+        elif not silent:
+            purpose += f" Default: `{getattr(default, 'value', default)}`."
+        # In the Annotated style Typer keeps the first name of an option as its default.
+        yield Parameter(", ".join((info.default, *info.param_decls)) + value, purpose, is_option=True)
+
+
+def _choices(kind: Any) -> Iterator[Enum]:
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        yield from kind
+
+
+def _one_line(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
+def main(folder: Path) -> None:
+    """Write the pages into `folder`."""
+    (folder / "cli.md").write_text(cli_page(), encoding="utf-8")
+    (folder / "questions.md").write_text(questions_page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
