@@ -1,0 +1,110 @@
+"""Reads findings (`out/`) and ground truth. Judges nothing.
+
+Both come from JSON lines whose fields stand in the contracts; fields that are not needed are ignored.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+BANDS = ((0, 40, "<40"), (40, 80, "40-79"), (80, 200, "80-199"), (200, 1 << 60, "200+"))
+
+
+@dataclass(frozen=True)
+class Leak:
+    """One row of truth.jsonl. `[start, end)` in code points; `tenants` who may be named, empty where nobody may."""
+
+    request_id: str
+    field: str
+    start: int
+    end: int
+    source_tenant: str | None
+    tenants: frozenset[str]
+    kind: str
+    recipient_tenant: str | None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One reported fragment."""
+
+    request_id: str
+    field: str
+    start: int
+    end: int
+    sources: frozenset[str]
+    kind: str
+    verdict: str
+    recipient_tenant: str | None
+
+
+def band(length: int) -> str:
+    """The length band of a run of `length` code points."""
+    return next(name for low, high, name in BANDS if low <= length < high)
+
+
+def read_truth(path: Path) -> list[Leak]:
+    """Leaks in `path`, in file order. Raises ValueError naming the line that is not one."""
+    leaks = []
+    for row in _rows(path):
+        source = row.get("source_tenant_id")
+        leaks.append(
+            Leak(
+                row["response_request_id"],
+                row["field"],
+                int(row["char_start"]),
+                int(row["char_end"]),
+                source,
+                frozenset([source, *row.get("ambiguous_with", ())]) if source else frozenset(),
+                row["kind"],
+                row.get("response_tenant_id"),
+            )
+        )
+    return leaks
+
+
+def read_findings(path: Path) -> list[Finding]:
+    """Reported fragments in `path`, in file order, without those that were excluded."""
+    return [
+        Finding(
+            row["recipient_request_id"],
+            row["field"],
+            int(row["start"]),
+            int(row["end"]),
+            frozenset(row.get("sources") or ()),
+            row["kind"],
+            row["verdict"],
+            row.get("recipient_tenant_id"),
+        )
+        for row in _rows(path)
+        if row["verdict"] != "excluded"
+    ]
+
+
+def read_column(path: Path, column: str) -> list[str]:
+    """One column of a CSV list; an absent file is an empty list. The quote before a formula sign is taken off."""
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        values = [row[column] or "" for row in csv.DictReader(file)]
+    return [value[1:] if value[:1] == "'" and value[1:2] in tuple("=+-@") else value for value in values]
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    rows = []
+    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            raise ValueError(f"{path.name} line {number} is not JSON") from error
+        if not isinstance(row, dict):
+            raise ValueError(f"{path.name} line {number} is not an object")
+        rows.append(row)
+    return rows
