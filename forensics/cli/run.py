@@ -81,7 +81,7 @@ def demo(json: Json = False, quiet: Quiet = False, verbose: Verbose = 0) -> None
         from forensics.pipeline import PipelineParameters
 
         sample = sample_logs() / DEMO_SAMPLE
-        logs = tuple(sorted(path for path in sample.glob("*.jsonl*") if not path.name.startswith("truth")))
+        logs = _logs(sample)
         if not logs:
             raise MissingInput(f"the sample incident {DEMO_SAMPLE} is not in this installation")
         tenants = sample / "tenants.csv"
@@ -115,6 +115,12 @@ def demo(json: Json = False, quiet: Quiet = False, verbose: Verbose = 0) -> None
         return Result(data, human, warnings)
 
     perform("demo", DEMO_CASE, work, json_output=json, quiet=quiet, verbose=verbose)
+
+
+def _logs(sample: Path) -> tuple[Path, ...]:
+    """The evidence of a sample incident: its logs, without its ground truth."""
+    known = [path for path in sample.glob("*") if {".log", ".jsonl"} & set(path.suffixes)]
+    return tuple(sorted(path for path in known if not path.name.startswith(("truth", "lookalikes"))))
 
 
 def sample_logs() -> Path:
