@@ -42,6 +42,55 @@ CREATE TABLE IF NOT EXISTS rejects (
     sha256       VARCHAR NOT NULL
 );
 
+-- One row per record read, repeats included: the ledger that `requests` is made from.
+CREATE TABLE IF NOT EXISTS records (
+    record             BIGINT NOT NULL,
+    evidence           INTEGER NOT NULL,
+    byte_offset        BIGINT NOT NULL,
+    byte_length        BIGINT NOT NULL,
+    line               BIGINT NOT NULL,
+    record_digest      VARCHAR NOT NULL,     -- SHA-256 of the record's bytes
+    part               VARCHAR NOT NULL,     -- whole | received | received_openai | finished
+    request_id         VARCHAR NOT NULL,
+    vantage            VARCHAR NOT NULL,
+    tenant_id          VARCHAR,
+    user_id            VARCHAR,
+    endpoint           VARCHAR,
+    model              VARCHAR,
+    worker             VARCHAR,
+    dp_rank            INTEGER,
+    received_at        TIMESTAMP,
+    first_token_at     TIMESTAMP,
+    finished_at        TIMESTAMP,
+    time_precision     VARCHAR,
+    latency_us         BIGINT,
+    status             VARCHAR,
+    finish_reason      VARCHAR,
+    prompt_tokens      BIGINT,
+    completion_tokens  BIGINT,
+    cached_tokens      BIGINT,
+    stream             BOOLEAN,
+    prompt_state       VARCHAR NOT NULL,
+    response_state     VARCHAR NOT NULL
+);
+
+-- One row per further id, key or tenant header of a record.
+CREATE TABLE IF NOT EXISTS record_ids (
+    record  BIGINT NOT NULL,
+    kind    VARCHAR NOT NULL,                -- response_id, rid, x-request-id, api_key (SHA-256), x-tenant-id ...
+    id      VARCHAR NOT NULL
+);
+
+-- One row per use of a text by a record.
+CREATE TABLE IF NOT EXISTS record_contents (
+    record   BIGINT NOT NULL,
+    side     VARCHAR NOT NULL,
+    field    VARCHAR NOT NULL,
+    role     VARCHAR NOT NULL,
+    ordinal  INTEGER NOT NULL,
+    content  BIGINT NOT NULL
+);
+
 -- One row per request x vantage: what one place recorded of one inference call.
 -- `request` is the joined call (joined_requests); several rows share it when gateway and engine saw the same call.
 CREATE TABLE IF NOT EXISTS requests (

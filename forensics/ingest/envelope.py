@@ -1,0 +1,347 @@
+"""One request/response pair in whatever envelope a gateway or proxy wrapped it, as one record.
+
+Looks only at the key names listed here, in the order listed here. Never guesses: a tenant that no listed key names is
+unknown. Does not know SGLang's event lines.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+
+from forensics.ingest import openai
+from forensics.ingest.record import FileContext, Record, Reject, Text
+from forensics.ingest.timestamps import parse_time, seconds
+
+Object = dict[str, Any]
+
+REQUEST_KEYS = ("request", "req", "request_body", "requestBody", "request.body", "input")
+RESPONSE_KEYS = ("response", "res", "resp", "response_body", "responseBody", "response.body", "output")
+ID_KEYS = ("request_id", "requestId", "x_request_id", "x-request-id", "req_id", "rid", "call_id")
+ID_HEADERS = ("x-request-id", "x-litellm-call-id", "apim-request-id", "cf-aig-log-id", "request-id")
+# A region, a cloud account or a service name is no tenant, so none of those stands here.
+TENANT_KEYS = ("tenant_id", "tenant", "tenantId", "customer_id", "organisation_id", "organization_id", "org_id")
+TENANT_HEADERS = ("x-tenant-id", "x-tenant")
+TENANT_METADATA = ("tenant_id", "tenant", "tenantId", "customer_id", "organisation_id", "organization_id")
+TENANT_HEADERS_LAST = ("openai-organization", "x-organization-id", "openai-project")
+USER_KEYS = ("user_id", "user", "end_user", "safety_identifier")
+KEY_KEYS = ("api_key_hash", "api_key_id", "api_key", "key_hash")
+RECEIVED_KEYS = (
+    "timestamp",
+    "received_at",
+    "ts",
+    "@timestamp",
+    "start_time",
+    "startTime",
+    "started_at",
+    "request_time",
+    "request_timestamp",
+    "created_at",
+    "time",
+)
+FINISHED_KEYS = ("finished_at", "end_time", "endTime", "ended_at", "completed_at", "response_timestamp")
+FIRST_TOKEN_KEYS = ("first_token_at", "completion_start_time", "completionStartTime")
+LATENCY_MS_KEYS = ("latency_ms", "duration_ms", "total_ms")
+WORKER_KEYS = ("worker", "worker_id", "replica")
+ENDPOINT_KEYS = ("endpoint", "path", "route", "url", "uri")
+_PROMPT_KEYS = ("messages", "prompt")
+_REDACTED = ("redacted", "[redacted]", "<redacted>", "***", "redacted-by-litellm", "[filtered]")
+
+
+class ExactNumbers(Exception):
+    """An id was read as a float, which loses digits: the line must be read again with exact numbers."""
+
+
+class Literal(float):
+    """A number that remembers how the log wrote it."""
+
+    text: str
+
+    def __new__(cls, text: str) -> Literal:
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+
+def id_text(value: object) -> str | None:
+    """An id as text by JSON's rules; None for null, empty text and anything that is no scalar."""
+    if isinstance(value, str):
+        return value or None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, Literal):
+        return value.text
+    if isinstance(value, float):
+        raise ExactNumbers
+    return None
+
+
+def first_id(obj: Object, keys: Iterable[str]) -> str | None:
+    """The first of `keys` that holds an id."""
+    for key in keys:
+        if key in obj:
+            value = id_text(obj[key])
+            if value is not None:
+                return value
+    return None
+
+
+def _first_text(obj: Object, keys: Iterable[str]) -> str | None:
+    for key in keys:
+        value = obj.get(key)
+        if isinstance(value, str) and value:
+            return value
+        if isinstance(value, dict):
+            inner = value.get("id")
+            if isinstance(inner, str) and inner:
+                return inner
+        elif isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+    return None
+
+
+def parse_envelope(obj: Object, context: FileContext, *, default_vantage: str = "gateway") -> tuple[Record, ...]:
+    """The one record of `obj`. Raises Reject where it holds no id or is no call at all."""
+    headers: dict[str, str] = {}
+    add_headers(obj.get("headers"), headers)
+    add_headers(obj.get("request_headers"), headers)
+    add_headers(obj.get("response_headers"), headers)
+    request, prompt_state = _side(obj, REQUEST_KEYS, headers)
+    response, response_state = _side(obj, RESPONSE_KEYS, headers)
+    if request is None and prompt_state == "absent" and any(key in obj for key in _PROMPT_KEYS):
+        request = obj
+    bare = False
+    if response is None and response_state == "absent" and isinstance(obj.get("choices"), list):
+        response = obj
+        bare = request is None
+    record = Record(None, default_vantage)
+    record.vantage = _vantage(obj, "client" if bare else default_vantage, context)
+    _identify(record, obj, request, response, headers)
+
+    texts: list[Text] = []
+    if request is not None and _request(request, texts):
+        prompt_state = "full"
+    if response is not None and openai.response_texts(response, texts):
+        response_state = "full"
+    if request is None and response is None and prompt_state == response_state == "absent":
+        weak = record.request_id is None or first_id(obj, ID_KEYS) is None
+        if weak and not headers:
+            raise Reject("no_id")
+    if record.request_id is None:
+        raise Reject("no_id")
+    record.texts = texts
+    record.prompt_state, record.response_state = prompt_state, response_state
+    _people(record, obj, request, headers)
+    _times(record, obj, response, context, bare)
+    _facts(record, obj, request, response)
+    return (record,)
+
+
+def _vantage(obj: Object, default: str, context: FileContext) -> str:
+    value = obj.get("vantage")
+    if value is None:
+        return default
+    if value in ("client", "gateway", "engine"):
+        return str(value)
+    context.notice("unknown_vantage")
+    return default
+
+
+def _side(obj: Object, keys: tuple[str, ...], headers: dict[str, str]) -> tuple[Object | None, str]:
+    """The body of one side and, where there is none, why."""
+    for key in keys:
+        value = obj.get(key)
+        if value is None:
+            continue
+        value, state = _decoded(value)
+        if isinstance(value, dict):
+            if "headers" in value:
+                add_headers(value["headers"], headers)
+            inner = value.get("body", value.get("json"))
+            if inner is not None and not any(name in value for name in ("messages", "prompt", "choices")):
+                body, state = _decoded(inner)
+                if isinstance(body, dict):
+                    # Status and URL stand beside the body; the body's own keys win.
+                    outer = {k: v for k, v in value.items() if k not in ("body", "json", "headers")}
+                    return {**outer, **body}, "absent"
+                return None, state
+            if not value:
+                return None, "absent"
+            if value.get("type") == "encrypted":
+                return None, "encrypted"
+            return value, "absent"
+        if key in ("input", "output") and isinstance(value, str | list) and value and state == "absent":
+            return _loose(key, value), "absent"
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            return _loose("input" if keys is REQUEST_KEYS else "output", value), "absent"
+        if state != "absent":
+            return None, state
+    return None, "absent"
+
+
+def _loose(key: str, value: str | list[Any]) -> Object:
+    if key == "input":
+        return {"messages": value} if isinstance(value, list) else {"prompt": value}
+    if isinstance(value, str):
+        return {"choices": [{"message": {"content": value}}]}
+    return {"choices": [item if isinstance(item, dict) and "message" in item else {"message": item} for item in value]}
+
+
+def _decoded(value: object) -> tuple[object, str]:
+    """JSON in a string, up to three times; and the state that a body in its place stands for."""
+    for _ in range(3):
+        if not isinstance(value, str):
+            return value, "absent"
+        text = value.strip()
+        if text[:1] not in ("{", "[", '"'):
+            break
+        try:
+            value = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            return value, "truncated" if text[:1] in ("{", "[") else "absent"
+    if isinstance(value, str) and len(value) <= 64 and value.strip().lower() in _REDACTED:
+        return None, "redacted"
+    return value, "absent"
+
+
+def add_headers(value: object, into: dict[str, str]) -> None:
+    """Header objects and name/value lists, names in lower case; the first value of a name stays."""
+    pairs: Iterable[tuple[object, object]] = ()
+    if isinstance(value, dict):
+        pairs = value.items()
+    elif isinstance(value, list):
+        pairs = [(item.get("name"), item.get("value")) for item in value if isinstance(item, dict)]
+    for name, content in pairs:
+        if isinstance(content, list) and content:
+            content = content[0]
+        if isinstance(name, str) and isinstance(content, str) and content:
+            into.setdefault(name.lower(), content)
+
+
+def _request(body: Object, texts: list[Text]) -> bool:
+    found = openai.request_texts(body, texts)
+    value = body.get("input")
+    if not found and isinstance(value, str | list) and value:
+        return openai.request_texts(_loose("input", value), texts)
+    return found
+
+
+def _identify(
+    record: Record, obj: Object, request: Object | None, response: Object | None, headers: dict[str, str]
+) -> None:
+    ids = record.ids
+    candidates: list[tuple[str, str | None]] = [(key, id_text(obj[key])) for key in ID_KEYS if key in obj]
+    candidates += [(name, headers[name]) for name in ID_HEADERS if name in headers]
+    if "id" in obj and obj is not response:
+        candidates.append(("id", id_text(obj["id"])))
+    if response is not None and "id" in response:
+        candidates.append(("response_id", id_text(response["id"])))
+    if request is not None and request is not obj and "rid" in request:
+        candidates.append(("rid", id_text(request["rid"])))
+    for kind, value in candidates:
+        if value is None:
+            continue
+        if record.request_id is None:
+            record.request_id = value
+        elif value != record.request_id:
+            ids.setdefault(kind.lower().replace("x_request_id", "x-request-id"), value)
+    for key in ("trace_id", "custom_id", "session_id", "conversation_id"):
+        if key in obj and (value := id_text(obj[key])) is not None:
+            ids[key] = value
+
+
+def _people(record: Record, obj: Object, request: Object | None, headers: dict[str, str]) -> None:
+    tenant = _first_text(obj, TENANT_KEYS)
+    if tenant is None and headers:
+        tenant = next((headers[name] for name in TENANT_HEADERS if name in headers), None)
+    if tenant is None:
+        for holder in (obj, request):
+            metadata = holder.get("metadata") if holder is not None else None
+            if tenant is None and isinstance(metadata, dict):
+                tenant = _first_text(metadata, TENANT_METADATA)
+    if tenant is None and headers:
+        tenant = next((headers[name] for name in TENANT_HEADERS_LAST if name in headers), None)
+    record.tenant_id = tenant
+    user = _first_text(obj, USER_KEYS)
+    if user is None and request is not None:
+        user = _first_text(request, USER_KEYS)
+        metadata = request.get("metadata")
+        if user is None and isinstance(metadata, dict):
+            user = _first_text(metadata, USER_KEYS)
+    record.user_id = user
+    key = _first_text(obj, KEY_KEYS) or headers.get("x-api-key") or headers.get("authorization")
+    if key is not None:
+        record.ids["api_key"] = key_digest(key)
+    for name in (*TENANT_HEADERS, *TENANT_HEADERS_LAST):
+        if name in headers:
+            record.ids[name] = headers[name]
+    if request is not None and (salt := _first_text(request, ("cache_salt",))) is not None:
+        record.ids["cache_salt"] = salt
+
+
+def key_digest(key: str) -> str:
+    """A secret never enters the case: its SHA-256, unless the log already holds a digest."""
+    key = key.removeprefix("Bearer ").removeprefix("bearer ").strip()
+    if len(key) == 64 and all(c in "0123456789abcdef" for c in key):
+        return key
+    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
+
+
+def _times(record: Record, obj: Object, response: Object | None, context: FileContext, bare: bool) -> None:
+    for keys, name in (
+        (RECEIVED_KEYS, "received_at"),
+        (FINISHED_KEYS, "finished_at"),
+        (FIRST_TOKEN_KEYS, "first_token_at"),
+    ):
+        for key in keys:
+            if key in obj and obj[key] is not None:
+                at, precision = parse_time(obj[key], context)
+                if at is not None:
+                    setattr(record, name, at)
+                    record.time_precision = record.time_precision or precision
+                    break
+    if record.received_at is not None and record.finished_at is None:
+        for key in LATENCY_MS_KEYS:
+            value = obj.get(key)
+            if isinstance(value, int | float) and (latency := seconds(value / 1000)) is not None:
+                record.latency_us = latency
+                record.finished_at = record.received_at + latency
+                break
+    if bare and record.received_at is None and record.finished_at is None and "created" in obj:
+        record.finished_at, record.time_precision = parse_time(obj["created"], context)
+
+
+def _facts(record: Record, obj: Object, request: Object | None, response: Object | None) -> None:
+    record.model = _first_text(obj, ("model",))
+    if record.model is None and request is not None:
+        record.model = _first_text(request, ("model",))
+    if record.model is None and response is not None:
+        record.model = _first_text(response, ("model",))
+    record.endpoint = _first_text(obj, ENDPOINT_KEYS)
+    if record.endpoint is None and request is not None:
+        record.endpoint = _first_text(request, ("path", "url", "uri"))
+    record.worker = first_id(obj, WORKER_KEYS)
+    stream = obj.get("stream")
+    if stream is None and request is not None:
+        stream = request.get("stream")
+    record.stream = stream if isinstance(stream, bool) else None
+    status = first_id(obj, ("status", "status_code"))
+    if status is None and response is not None and response is not obj:
+        status = first_id(response, ("status", "status_code"))
+    if status is None and (obj.get("error") or (response is not None and response.get("error"))):
+        status = "error"
+    record.status = status
+    openai.usage(record, obj.get("usage"))
+    if response is not None:
+        if record.prompt_tokens is None and record.completion_tokens is None:
+            openai.usage(record, response.get("usage"))
+        record.finish_reason = openai.finish_reason(response)
+        if record.stream and record.response_state == "full" and record.finish_reason is None:
+            choices = response.get("choices") or ()
+            if all(isinstance(c, dict) and "finish_reason" in c for c in choices):
+                record.response_state = "partial_stream"

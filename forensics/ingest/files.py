@@ -1,0 +1,93 @@
+"""Which files are the evidence: walks folders, hashes, tells what is left out. Opens regular files only."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from forensics.case import errors
+
+_STEP = 4 << 20
+
+
+@dataclass(frozen=True)
+class EvidenceFile:
+    """One file as it lies on disk. `name` is for display and never becomes a path."""
+
+    path: Path
+    name: str
+    size: int
+    modified_ns: int
+
+
+def find_evidence(given: Sequence[Path], leave_out: Path) -> tuple[list[EvidenceFile], list[str]]:
+    """Every regular file of `given`, folders walked, sorted; and sentences about what was left out.
+
+    Raises MissingInput for a path that is not there, or that cannot be read. The case's own folder is left out.
+    """
+    found: dict[Path, EvidenceFile] = {}
+    notes: list[str] = []
+    skipped = 0
+    inside = leave_out.resolve()
+    for top in given:
+        if not top.exists():
+            raise errors.MissingInput(f"{top} does not exist; give evidence files or folders")
+        if top.is_dir():
+            for folder, folders, names in os.walk(top):
+                folders.sort()
+                folders[:] = [name for name in folders if (Path(folder) / name).resolve() != inside]
+                for name in sorted(names):
+                    path = Path(folder) / name
+                    label = Path(top.resolve().name) / path.relative_to(top)
+                    entry = _entry(path, label)
+                    if entry is None:
+                        skipped += 1
+                    else:
+                        found.setdefault(path.resolve(), entry)
+        else:
+            entry = _entry(top, Path(top.name))
+            if entry is None:
+                raise errors.MissingInput(
+                    f"{top} is not a regular file that can be read; give evidence files or folders"
+                )
+            found.setdefault(top.resolve(), entry)
+    if skipped:
+        notes.append(f"{skipped} entries of the folders are no regular files, or may not be read; they were left out")
+    return sorted(found.values(), key=lambda entry: (entry.name, str(entry.path))), notes
+
+
+def _entry(path: Path, label: Path) -> EvidenceFile | None:
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    if not stat.S_ISREG(facts.st_mode) or not os.access(path, os.R_OK):
+        return None
+    name = os.fsencode(str(label)).decode("utf-8", "replace")
+    return EvidenceFile(path, name, facts.st_size, facts.st_mtime_ns)
+
+
+def sha256_of(file: EvidenceFile, report: Callable[[int], None] | None = None) -> str:
+    """SHA-256 of the first `file.size` bytes: a log that still grows has a fixed end."""
+    digest = hashlib.sha256()
+    left = file.size
+    with file.path.open("rb") as source:
+        while left:
+            chunk = source.read(min(_STEP, left))
+            if not chunk:
+                break
+            digest.update(chunk)
+            left -= len(chunk)
+            if report is not None:
+                report(len(chunk))
+    return digest.hexdigest()
+
+
+def unchanged(file: EvidenceFile) -> bool:
+    """Whether the file still is what it was when it was found."""
+    facts = file.path.stat()
+    return facts.st_size == file.size and facts.st_mtime_ns == file.modified_ns

@@ -1,0 +1,31 @@
+"""The house format: one JSON object a line, `request_id` first, bodies in OpenAI shapes. Only the id is mandatory.
+
+`{"request_id": "r-1", "tenant_id": "t-1"}` alone is a valid gateway record. The vantage is `gateway` unless the
+record names another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from forensics.ingest.envelope import Object, parse_envelope
+from forensics.ingest.record import FileContext, Record
+
+NAME = "house"
+KIND = "object"
+_MARKS = ("tenant_id", "timestamp", "finished_at", "vantage", "worker", "request", "response", "messages", "status")
+
+
+def detect(objects: Sequence[Object]) -> int:
+    """How many of the sampled objects are house records."""
+    return sum(map(accepts, objects))
+
+
+def accepts(obj: Object) -> bool:
+    """Whether one object is a house record."""
+    return obj.get("request_id") is not None and "event" not in obj and any(mark in obj for mark in _MARKS)
+
+
+def parse(obj: Object, context: FileContext) -> tuple[Record, ...]:
+    """The record of one object."""
+    return parse_envelope(obj, context)

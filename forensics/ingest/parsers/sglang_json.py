@@ -1,0 +1,39 @@
+"""SGLang request logs in JSON: `[stamp] {"timestamp":..., "event": "request.finished", ...}`, with or without the stamp.
+
+Levels 2 and 3 hold texts; level 2 cuts them; levels 0 and 1 hold none, and the record says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from forensics.ingest.envelope import Object
+from forensics.ingest.record import FileContext, Record
+from forensics.ingest.sglang import PARTS, STAMP, records_of_event
+
+NAME = "sglang_json"
+KIND = "object"
+
+
+def detect(objects: Sequence[Object]) -> int:
+    """How many of the sampled objects are SGLang events."""
+    return sum(map(accepts, objects))
+
+
+def accepts(obj: Object) -> bool:
+    """Whether one object is an SGLang request event."""
+    event = obj.get("event")
+    return isinstance(event, str) and event in PARTS
+
+
+def split(line: bytes) -> tuple[bytes, str | None, str] | None:
+    """The JSON, the stamp and its tags of a stamped line; None where the line is none."""
+    stamp = STAMP.match(line)
+    if stamp is None or line[stamp.end() : stamp.end() + 1] != b"{":
+        return None
+    return line[stamp.end() :], stamp.group(1).decode(), stamp.group(2).decode("ascii", "replace")
+
+
+def parse(obj: Object, context: FileContext, stamp: str | None = None, tags: str = "") -> tuple[Record, ...]:
+    """The records of one event."""
+    return records_of_event(obj, stamp, tags, context)

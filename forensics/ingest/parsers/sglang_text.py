@@ -1,0 +1,48 @@
+"""SGLang request logs in text: `[stamp] Receive: obj=GenerateReqInput(...)`, `Finish: obj=..., out={...}`.
+
+Fields are read by name, never by position: their order changed from release to release. Nothing is evaluated.
+"""
+
+from __future__ import annotations
+
+import re
+
+from forensics.ingest.python_repr import ReprError, parse_fields
+from forensics.ingest.record import FileContext, Record, Reject
+from forensics.ingest.sglang import STAMP, records_of_event
+
+NAME = "sglang_text"
+KIND = "line"
+_EVENT = re.compile(rb"(?:Receive OpenAI: |Receive: |Finish: )?(?=obj=|in=)")
+_EVENTS = {
+    b"Receive OpenAI: ": "request.received.openai",
+    b"Receive: ": "request.received",
+    b"Finish: ": "request.finished",
+    b"": "request.finished",
+}
+
+
+def accepts_line(line: bytes) -> bool:
+    """Whether the line is a request line of the text log."""
+    stamp = STAMP.match(line)
+    return stamp is not None and _EVENT.match(line, stamp.end()) is not None
+
+
+def parse_line(line: bytes, context: FileContext) -> tuple[Record, ...]:
+    """The records of one request line. Raises Reject where it is cut short or is no repr."""
+    stamp = STAMP.match(line)
+    event = _EVENT.match(line, stamp.end()) if stamp else None
+    if stamp is None or event is None:
+        raise Reject("unrecognised_line")
+    try:
+        text = line[event.end() :].decode("utf-8").rstrip("\r\n ")
+    except UnicodeDecodeError:
+        raise Reject("bad_utf8") from None
+    try:
+        fields = parse_fields(text, 0)
+    except ReprError as error:
+        raise Reject("too_deep" if str(error) == "too deep" else "bad_repr") from None
+    if "in" in fields:
+        fields["obj"] = fields.pop("in")
+    fields["event"] = _EVENTS[event.group()]
+    return records_of_event(fields, stamp.group(1).decode(), stamp.group(2).decode("ascii", "replace"), context)

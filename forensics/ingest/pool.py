@@ -1,0 +1,71 @@
+"""Blocks to results, in this process or in several, always in order. The results do not depend on how many."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+
+from forensics.case.errors import LimitHit
+from forensics.ingest.blocks import Oversized
+from forensics.ingest.reader import Account
+from forensics.ingest.worker import Block, BlockResult, forget, read_block
+
+Work = tuple[Account, Block | Oversized | None]
+
+
+@dataclass(frozen=True)
+class Done:
+    """A block's result, a stretch passed over, or (neither) the end of a file."""
+
+    account: Account
+    result: BlockResult | None = None
+    passed: Oversized | None = None
+
+
+def results(work: Iterable[Work], workers: int, *, parallel: bool) -> Iterator[Done]:
+    """The result of every piece of work, in order."""
+    forget()
+    if not parallel or workers < 2:
+        for account, item in work:
+            yield _done(account, item, None)
+        forget()
+        return
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        waiting: deque[tuple[Account, Block | Oversized | None, Future[BlockResult] | None]] = deque()
+        running = 0
+        try:
+            for account, item in work:
+                future = pool.submit(read_block, item) if isinstance(item, Block) else None
+                # Nothing but the future is kept: a block of a compressed file is megabytes.
+                waiting.append((account, None if future else item, future))
+                running += future is not None
+                while running > workers + 2:
+                    done = _next(waiting)
+                    running -= done.result is not None
+                    yield done
+            while waiting:
+                yield _next(waiting)
+        except BrokenProcessPool:
+            raise LimitHit(
+                "a reading process was ended by the system, most likely for want of memory; "
+                "give --workers 1, or a lower --max-line-bytes"
+            ) from None
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _next(waiting: deque[tuple[Account, Block | Oversized | None, Future[BlockResult] | None]]) -> Done:
+    account, item, future = waiting.popleft()
+    return _done(account, item, future)
+
+
+def _done(account: Account, item: Block | Oversized | None, future: Future[BlockResult] | None) -> Done:
+    if future is not None:
+        return Done(account, result=future.result())
+    if isinstance(item, Block):
+        return Done(account, result=read_block(item))
+    return Done(account, passed=item)

@@ -1,0 +1,191 @@
+"""One evidence file as a sequence of blocks and an account of every byte. Writes nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import orjson
+
+from forensics.ingest.blocks import Oversized, plain_blocks, stream_blocks
+from forensics.ingest.detect import Detected, detect, judge, sample_of
+from forensics.ingest.documents import document_blocks, value_spans
+from forensics.ingest.files import EvidenceFile
+from forensics.ingest.record import FileContext
+from forensics.ingest.sglang import worker_of_file
+from forensics.ingest.streams import Limits, StreamEnd, pieces, sniff
+from forensics.ingest.worker import Block, BlockResult, FileFacts
+
+# Read with the most general parser: what it cannot read is counted with its reason.
+_FALLBACK = "openai_pair"
+LIMIT_REASONS = ("ratio", "size")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How evidence is read. A change of any of these reads the evidence anew."""
+
+    format: str | None
+    time_zone: str
+    max_line_bytes: int
+    max_ratio: int
+    max_bytes: int
+
+
+@dataclass
+class Account:
+    """What became of one file: lines and bytes of each sort."""
+
+    file: EvidenceFile
+    sha256: str
+    compression: str
+    detected: Detected
+    lines: int = 0
+    content_bytes: int = 0
+    records: int = 0
+    rejected: int = 0
+    blank: int = 0
+    structure: int = 0
+    record_bytes: int = 0
+    rejected_bytes: int = 0
+    blank_bytes: int = 0
+    structure_bytes: int = 0
+    naive_times: int = 0
+    complete: bool = True
+    broken: str | None = None
+    notices: dict[str, int] = field(default_factory=dict)
+
+    def add(self, result: BlockResult) -> None:
+        """Count a block."""
+        for name in _COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(result, name))
+        self.content_bytes += result.record_bytes + result.rejected_bytes + result.blank_bytes + result.structure_bytes
+        for name, count in result.notices.items():
+            self.notices[name] = self.notices.get(name, 0) + count
+
+    def pass_over(self, stretch: Oversized) -> None:
+        """Count a stretch that was not read."""
+        self.rejected += 1
+        self.rejected_bytes += stretch.length
+        self.content_bytes += stretch.length
+        self.lines += stretch.lines
+        if not stretch.lines:
+            self.complete = False
+            self.broken = stretch.reason
+
+    @property
+    def format(self) -> str:
+        """The format's name; `unknown` where nothing of it was found."""
+        if not self.records and not self.structure:
+            return "unknown"
+        return self.detected.format if self.detected.format != "unknown" else _FALLBACK
+
+    def check(self) -> None:
+        """Every byte is accounted for; an error here is a fault of the program."""
+        parts = self.record_bytes + self.rejected_bytes + self.blank_bytes + self.structure_bytes
+        if parts != self.content_bytes:
+            raise AssertionError("the bytes of a file do not add up")
+        if self.compression == "none" and self.content_bytes != self.file.size and self.complete:
+            raise AssertionError("a file was not read to its end")
+
+
+_COUNTS = (
+    "lines",
+    "records",
+    "rejected",
+    "blank",
+    "structure",
+    "record_bytes",
+    "rejected_bytes",
+    "blank_bytes",
+    "structure_bytes",
+    "naive_times",
+)
+
+
+def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Account, Iterator[Block | Oversized]]:
+    """The account of a file, still empty, and its blocks, not yet read."""
+    with file.path.open("rb") as source:
+        compression = sniff(source.read(512))
+    if compression not in ("none", "gzip", "zstd"):
+        detected = Detected("unknown", f"a {compression} file, which is not supported")
+        return Account(file, sha256, "none", detected), iter((_whole(file, "unsupported_container", sha256),))
+    samples = sample_of(file.path, file.size, compression)
+    context = FileContext(file.name, ZoneInfo(reading.time_zone), worker_of_file(file.name))
+    detected = detect(samples, context)
+    limits = Limits(reading.max_ratio, reading.max_bytes)
+    document: bytes | None = None
+    broken: str | None = None
+    if detected.document:
+        document, broken = _content(file, compression, limits, reading.max_line_bytes)
+        detected = _judge_document(document, context) if document is not None else detected
+    elif detected.format == "unknown" and compression == "none" and b"\0" in samples[0] and reading.format is None:
+        detected = Detected("unknown", "a binary file of no known format")
+        return Account(file, sha256, "none", detected), iter((_whole(file, "binary", sha256),))
+    if reading.format is not None:
+        detected = Detected(reading.format, "named by the user", detected.document)
+    facts = FileFacts(
+        file.name,
+        detected.format if detected.format != "unknown" else _FALLBACK,
+        reading.format is not None,
+        reading.time_zone,
+        worker_of_file(file.name),
+        reading.max_line_bytes,
+    )
+    account = Account(file, sha256, compression, detected)
+    if document is not None:
+        return account, _document(document, broken, facts)
+    if compression == "none":
+        return account, plain_blocks(file.path, file.size, facts)
+    return account, stream_blocks(file.path, compression, limits, facts)
+
+
+def _document(document: bytes, broken: str | None, facts: FileFacts) -> Iterator[Block | Oversized]:
+    yield from document_blocks(document, facts)
+    if broken is not None:
+        yield Oversized(len(document), 0, broken, hashlib.sha256(b"").hexdigest(), 0)
+
+
+def _whole(file: EvidenceFile, reason: str, sha256: str) -> Oversized:
+    return Oversized(0, file.size, reason, sha256, 1)
+
+
+def _content(file: EvidenceFile, compression: str, limits: Limits, most: int) -> tuple[bytes | None, str | None]:
+    """The whole content where it is within `most` bytes, and why it broke off, if it did."""
+    if compression == "none":
+        return (_read(file.path, file.size) if file.size <= most else None), None
+    parts: list[bytes] = []
+    size = 0
+    try:
+        for piece, _ in pieces(file.path, compression, limits):
+            parts.append(piece)
+            size += len(piece)
+            if size > most:
+                return None, None
+    except StreamEnd as end:
+        return b"".join(parts), end.reason
+    return b"".join(parts), None
+
+
+def _read(path: Path, size: int) -> bytes:
+    with path.open("rb") as file:
+        return file.read(size)
+
+
+def _judge_document(document: bytes, context: FileContext) -> Detected:
+    values = []
+    raws = []
+    for start, length in value_spans(document):
+        raw = document[start : start + length]
+        raws.append(raw)
+        try:
+            values.append(orjson.loads(raw))
+        except orjson.JSONDecodeError:
+            values.append(None)
+        if len(values) >= 100:
+            break
+    found = judge(raws, values, context)
+    return Detected(found.format, found.reason.replace("lines", "values of one JSON document"), document=True)

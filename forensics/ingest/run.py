@@ -1,0 +1,295 @@
+"""The first stage: evidence files into the tables of the case. What happened to every byte is counted.
+
+Files that the case has read already are not read again; whatever was added, the joins are made anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import orjson
+
+from forensics.case.errors import MissingInput, NothingReadable, UsageError
+from forensics.case.stage import Summary, run_stage
+from forensics.case.store import Case
+from forensics.ingest import parsers
+from forensics.ingest.files import EvidenceFile, find_evidence, sha256_of, unchanged
+from forensics.ingest.reader import LIMIT_REASONS, Account, Reading, open_file
+
+Progress = Callable[[str, int, int], None]
+
+_READ_TABLES = (
+    "evidence",
+    "rejects",
+    "records",
+    "record_ids",
+    "record_contents",
+    "contents",
+    "requests",
+    "joined_requests",
+    "request_contents",
+    "chunks",
+)
+# Below this much content, starting other processes takes longer than the reading.
+_PARALLEL_BYTES = 16 << 20
+_USUAL_RATIO = 6
+_NOTICES = {
+    "lone_surrogate": "records hold escapes of half a character; each became U+FFFD",
+    "lenient_json": "records are JSON only by lenient rules (NaN, Infinity or raw control characters); they were read",
+    "byte_order_mark": "records begin with a byte order mark; it was passed over",
+    "unreadable_time": "times could not be read; they count as unknown",
+    "unknown_vantage": "records name a vantage that is none of client, gateway, engine; they count as gateway",
+    "openai_line_without_rid": "lines of the OpenAI entry point carry no rid; the engine's own lines hold the call",
+}
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What to read and how. `tenants` is the CSV of design section 8; sizes are bytes; `max_rejects` counts lines."""
+
+    evidence: tuple[Path, ...]
+    tenants: Path | None = None
+    isolate_by: str = "tenant"
+    time_zone: str = "UTC"
+    format: str | None = None
+    max_rejects: int | None = None
+    max_line_bytes: int = 256 << 20
+    max_ratio: int = 1000
+    max_bytes: int = 1 << 40
+    workers: int = 2
+    time_zone_declared: bool = False
+
+
+def run(case: Case, parameters: Parameters, progress: Progress | None = None) -> Summary:
+    """Read the evidence into the case.
+
+    Raises MissingInput, UsageError; NothingReadable, after the counts are in the case, where not one record could be
+    read or more lines were rejected than `max_rejects` allows. A file cut by a limit sets the figure `partial`.
+    """
+    _check(parameters)
+    files, notes = find_evidence(parameters.evidence, case.root)
+    if not files:
+        raise MissingInput("the folders given hold no files; give evidence files or folders")
+    tenants, tenants_digest = _tenants(case, parameters)
+    hashed = _hash(files, progress)
+    reading = Reading(
+        parameters.format,
+        parameters.time_zone,
+        parameters.max_line_bytes,
+        parameters.max_ratio,
+        parameters.max_bytes,
+    )
+    known = {row[1]: row[0] for row in case.rows("ingest/known_files")}
+    anew = _must_read_anew(case, reading, known, set(hashed))
+    fresh: dict[str, EvidenceFile] = {}
+    for file, sha256 in zip(files, hashed, strict=True):
+        if sha256 in known and not anew:
+            notes.append(f"a file of {file.size} bytes (sha256 {sha256[:12]}) was read before; nothing new in it")
+        elif sha256 in fresh:
+            notes.append(f"a file of {file.size} bytes (sha256 {sha256[:12]}) was given twice; it was read once")
+        else:
+            fresh[sha256] = file
+
+    def work() -> tuple[dict[str, Any], tuple[str, ...]]:
+        if anew:
+            case.clear(_READ_TABLES)
+        if tenants is not None:
+            case.clear(("tenants",))
+            case.append("tenants", tenants)
+        accounts = _read(case, fresh, 0 if anew else len(known), reading, parameters, progress)
+        return _conclude(case, accounts, parameters)
+
+    body = {"reading": asdict(reading), "isolate_by": parameters.isolate_by, "tenants": tenants_digest}
+    everything = sorted(set(known) | set(hashed))
+    extra = hashlib.sha256(orjson.dumps(everything)).hexdigest()
+    summary = run_stage(case, "ingest", body, (), (), work, extra)
+    if not summary.skipped:
+        for sha256, file in fresh.items():
+            case.record("ingest", file.name, sha256)
+    summary = replace(summary, warnings=(*notes, *summary.warnings))
+    _refuse(summary, parameters)
+    return summary
+
+
+def _check(parameters: Parameters) -> None:
+    if parameters.format is not None and parameters.format not in parsers.NAMES:
+        raise UsageError(f"--format must be one of {', '.join(parsers.NAMES)}")
+    if parameters.isolate_by not in ("tenant", "user"):
+        raise UsageError("--isolate-by must be tenant or user")
+    if min(parameters.max_line_bytes, parameters.max_ratio, parameters.max_bytes, parameters.workers) < 1:
+        raise UsageError("limits and the number of workers must be at least 1")
+    try:
+        ZoneInfo(parameters.time_zone)
+    except (KeyError, ValueError, OSError):
+        raise UsageError("--time-zone must be a zone of the tz database, for example Europe/Berlin") from None
+
+
+def _tenants(case: Case, parameters: Parameters) -> tuple[Any, str]:
+    """The tenants table, if one is given, and its digest; else the digest of the one that the case holds."""
+    if parameters.tenants is None:
+        return None, str(_saved(case).get("tenants", ""))
+    from forensics.ingest.tenants import read_tenants
+
+    table = read_tenants(parameters.tenants)
+    return table, hashlib.sha256(parameters.tenants.read_bytes()).hexdigest()
+
+
+def _saved(case: Case) -> dict[str, Any]:
+    for row in case.rows("schema/stage_rows"):
+        if row[0] == "ingest":
+            saved: dict[str, Any] = orjson.loads(row[2])
+            return saved
+    return {}
+
+
+def _must_read_anew(case: Case, reading: Reading, known: dict[str, int], given: set[str]) -> bool:
+    """Whether the evidence was read in another way before. Raises UsageError where it is not all given again."""
+    saved = _saved(case).get("reading")
+    if not known or saved is None or saved == asdict(reading):
+        return False
+    if not set(known) <= given:
+        raise UsageError(
+            "the case was read with another format, time zone or limit; give all of its evidence again, or a new --case"
+        )
+    return True
+
+
+def _hash(files: Sequence[EvidenceFile], progress: Progress | None) -> list[str]:
+    total = sum(file.size for file in files)
+    done = 0
+
+    def report(size: int) -> None:
+        nonlocal done
+        done += size
+        if progress is not None:
+            progress("hash", done, total)
+
+    return [sha256_of(file, report) for file in files]
+
+
+def _read(
+    case: Case,
+    fresh: dict[str, EvidenceFile],
+    first: int,
+    reading: Reading,
+    parameters: Parameters,
+    progress: Progress | None,
+) -> list[Account]:
+    from forensics.ingest.pool import Work, results
+    from forensics.ingest.writer import Writer
+
+    opened: list[Account] = []
+
+    def work() -> Iterator[Work]:
+        for sha256, file in fresh.items():
+            account, blocks = open_file(file, sha256, reading)
+            opened.append(account)
+            for block in blocks:
+                yield account, block
+            yield account, None
+
+    writer = Writer(case)
+    content = 0
+    for file in fresh.values():
+        with file.path.open("rb") as source:
+            plain = source.read(1).startswith((b"{", b"["))
+        content += file.size * (1 if plain else _USUAL_RATIO)
+    total = sum(file.size for file in fresh.values())
+    done = 0
+    index = first
+    for item in results(work(), parameters.workers, parallel=content > _PARALLEL_BYTES):
+        account = item.account
+        if item.result is not None:
+            writer.add(index, item.result, account.lines)
+            account.add(item.result)
+        elif item.passed is not None:
+            passed = item.passed
+            writer.reject(index, passed.offset, passed.length, account.lines + 1, passed.reason, passed.sha256)
+            account.pass_over(passed)
+        else:
+            account.check()
+            if not unchanged(account.file):
+                account.notices["changed"] = 1
+            writer.flush()
+            case.append("evidence", _row(index, account, parameters))
+            index += 1
+            done += account.file.size
+        if progress is not None:
+            within = account.content_bytes if account.compression == "none" and item.result is not None else 0
+            progress("ingest", min(done + within, total), total)
+    writer.flush()
+    return opened
+
+
+def _row(index: int, account: Account, parameters: Parameters) -> Any:
+    import pyarrow as pa
+
+    basis = "absolute"
+    if account.naive_times:
+        basis = "declared" if parameters.time_zone_declared or parameters.time_zone != "UTC" else "assumed"
+    row = {
+        "evidence": index,
+        "name": account.file.name,
+        "sha256": account.sha256,
+        "bytes": account.file.size,
+        "compression": account.compression,
+        "content_bytes": account.content_bytes,
+        "format": account.format,
+        "format_reason": account.detected.reason,
+        "time_zone": parameters.time_zone,
+        "time_zone_basis": basis,
+        "first_at": None,
+        "last_at": None,
+        "records": account.records,
+        "repeated": 0,
+        "rejected": account.rejected,
+        "blank": account.blank,
+        "structure": account.structure,
+        "record_bytes": account.record_bytes,
+        "rejected_bytes": account.rejected_bytes,
+        "blank_bytes": account.blank_bytes,
+        "structure_bytes": account.structure_bytes,
+        "complete": account.complete,
+    }
+    times = {"first_at": pa.timestamp("us"), "last_at": pa.timestamp("us")}
+    return pa.table({name: pa.array([value], times.get(name)) for name, value in row.items()})
+
+
+def _conclude(
+    case: Case, accounts: Sequence[Account], parameters: Parameters
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    from forensics.ingest.figures import figures_of
+    from forensics.ingest.join import drop_scratch, rebuild
+
+    rebuild(case, parameters.isolate_by)
+    figures, warnings = figures_of(case)
+    drop_scratch(case)
+    notices: dict[str, int] = {}
+    for account in accounts:
+        for name, count in account.notices.items():
+            notices[name] = notices.get(name, 0) + count
+    figures["notices"] = dict(sorted(notices.items()))
+    figures["partial"] = any(account.broken in LIMIT_REASONS for account in accounts)
+    if notices.pop("changed", 0):
+        warnings.append("a file changed while it was read; copy the evidence first, then read the copy")
+    warnings += [f"{count} {_NOTICES[name]}" for name, count in sorted(notices.items())]
+    return figures, tuple(warnings)
+
+
+def _refuse(summary: Summary, parameters: Parameters) -> None:
+    figures = summary.figures
+    if not figures["records"]:
+        raise NothingReadable(
+            f"not one record could be read from {len(figures['files'])} file(s); {figures['rejected']} lines were "
+            "rejected. `forensics ask CASE rejects` shows why; docs/formats.md lists the formats"
+        )
+    if parameters.max_rejects is not None and figures["rejected"] > parameters.max_rejects:
+        raise NothingReadable(
+            f"{figures['rejected']} lines were rejected, more than --max-rejects {parameters.max_rejects} allows; "
+            "`forensics ask CASE rejects` shows why"
+        )

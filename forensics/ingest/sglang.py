@@ -1,0 +1,191 @@
+"""What SGLang's JSON and text request logs have in common: stamps, worker names, events to records.
+
+An event is `{event, rid, obj, headers, out, timestamp}` however the line spelt it. One engine call is several lines
+(received, received.openai, finished); each becomes a record with its `part`, and SQL puts them together.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from forensics.ingest import openai
+from forensics.ingest.envelope import TENANT_HEADERS, TENANT_HEADERS_LAST, add_headers, id_text
+from forensics.ingest.record import STRUCTURE, FileContext, Record, Reject, Text
+from forensics.ingest.timestamps import parse_time, seconds
+
+STAMP = re.compile(rb"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d{1,9})?)([^\]\n]{0,80})\] ?")
+_RANK = re.compile(r"\b(DP\d+)\b")
+_TENSOR_RANK = re.compile(r"\b(TP\d+)\b")
+_LOG_FILE = re.compile(r"(?:^|.*/)([^/]+_\d+)\.log(?:\.\d{4}-\d\d-\d\d_\d\d)?(?:\.(?:gz|zst|zstd))?$", re.S)
+# The web server's lines carry no stamp of the engine.
+_UNSTAMPED = re.compile(rb"(?:INFO|WARNING|ERROR|DEBUG): ")
+PARTS = {
+    "request.received": "received",
+    "request.received.openai": "received_openai",
+    "request.finished": "finished",
+}
+
+
+def worker_of_file(name: str) -> str | None:
+    """`{hostname}_{rank}` from the name of a request log file, or None."""
+    match = _LOG_FILE.match(name)
+    return match.group(1) if match else None
+
+
+def worker_of_tags(tags: str) -> str | None:
+    """The data-parallel rank from the stamp's tags, else the tensor-parallel one, else None."""
+    match = _RANK.search(tags) or _TENSOR_RANK.search(tags)
+    return match.group(1) if match else None
+
+
+def is_structure(line: bytes) -> bool:
+    """Whether a line that is no request record is a known line of an SGLang log.
+
+    A stamped line that holds an object must be a record; where it could not be read, it is no structure.
+    """
+    stamp = STAMP.match(line)
+    if stamp:
+        rest = line[stamp.end() : stamp.end() + 200]
+        return b"obj=" not in rest and b'"event"' not in rest and not rest.startswith(b"{")
+    return _UNSTAMPED.match(line) is not None
+
+
+def records_of_event(event: dict[str, Any], stamp: str | None, tags: str, context: FileContext) -> tuple[Record, ...]:
+    """The records of one event: one, or one per item of a batch. Raises Reject where no id can be had."""
+    part = PARTS.get(str(event.get("event")))
+    if part is None:
+        return STRUCTURE
+    obj = event.get("obj")
+    obj = obj if isinstance(obj, dict) else {}
+    out = event.get("out")
+    at, precision = parse_time(event.get("timestamp") or stamp, context)
+    headers: dict[str, str] = {}
+    add_headers(event.get("headers"), headers)
+    rids = _rids(event, obj, out)
+    if not rids:
+        if part == "received_openai":
+            # The engine prints the same call again, with an id.
+            context.notice("openai_line_without_rid")
+            return STRUCTURE
+        raise Reject("no_id")
+    worker = context.worker or worker_of_tags(tags)
+    batch = len(rids) > 1 or isinstance(event.get("rid"), list)
+    records = []
+    for item, rid in enumerate(rids):
+        if rid.startswith("HEALTH_CHECK"):
+            continue
+        record = Record(rid, "engine", part, worker=worker, time_precision=precision)
+        texts: list[Text] = []
+        record.texts = texts
+        _people(record, obj, headers)
+        if part == "received_openai":
+            found = openai.request_texts(obj, texts)
+            cut = any(openai.is_cut(text[3]) for text in texts)
+            record.prompt_state = "truncated" if cut else "full" if found else "not_logged"
+        else:
+            record.prompt_state = _prompt(obj, item if batch else None, texts)
+        if part == "finished":
+            record.finished_at = at
+            _finish(record, out[item] if isinstance(out, list) and item < len(out) else out, texts)
+        else:
+            record.received_at = at
+        records.append(record)
+    return tuple(records)
+
+
+def _rids(event: dict[str, Any], obj: dict[str, Any], out: object) -> list[str]:
+    value = event.get("rid")
+    if value is None:
+        value = obj.get("rid")
+    if value is None:
+        value = obj.get("request_id")
+    if value is None and isinstance(out, dict) and isinstance(out.get("meta_info"), dict):
+        value = out["meta_info"].get("id")
+    if isinstance(value, list):
+        return [rid for item in value if (rid := id_text(item)) is not None]
+    rid = id_text(value)
+    if rid is None:
+        return []
+    prompts = obj.get("text")
+    if isinstance(prompts, list) and event.get("event") == "request.received":
+        # A batch with one id: the engine calls its items `id_0`, `id_1` and so on.
+        return [f"{rid}_{i}" for i in range(len(prompts))]
+    return [rid]
+
+
+def _prompt(obj: dict[str, Any], item: int | None, texts: list[Text]) -> str:
+    text = obj.get("text")
+    if isinstance(text, list):
+        if item is None or item >= len(text):
+            return "not_logged"
+        text = text[item]
+    if not isinstance(text, str):
+        return "not_logged"
+    if text:
+        texts.append(("prompt", "text", "prompt", text))
+    return "truncated" if openai.is_cut(text) else "full"
+
+
+def _people(record: Record, obj: dict[str, Any], headers: dict[str, str]) -> None:
+    for name in (*TENANT_HEADERS, *TENANT_HEADERS_LAST):
+        if name in headers:
+            record.ids[name] = headers[name]
+            record.tenant_id = record.tenant_id or headers[name]
+    for name in ("x-request-id", "x-smg-routing-key"):
+        if name in headers and headers[name] != record.request_id:
+            record.ids[name] = headers[name]
+    for name in ("cache_salt", "extra_key", "conversation_id", "session_id", "bootstrap_room"):
+        if (value := id_text(obj.get(name))) is not None:
+            record.ids[name] = value
+    user = obj.get("user")
+    record.user_id = user if isinstance(user, str) and user else None
+    model = obj.get("model")
+    record.model = model if isinstance(model, str) and model else None
+    stream = obj.get("stream")
+    record.stream = stream if isinstance(stream, bool) else None
+
+
+def _finish(record: Record, out: object, texts: list[Text]) -> None:
+    if not isinstance(out, dict):
+        record.response_state = "not_logged"
+        return
+    text = out.get("text")
+    if isinstance(text, str):
+        if text:
+            texts.append(("response", "choices[0].content", "response", text))
+        record.response_state = "truncated" if openai.is_cut(text) else "full"
+    else:
+        record.response_state = "not_logged"
+    meta = out.get("meta_info")
+    if not isinstance(meta, dict):
+        return
+    reason = meta.get("finish_reason")
+    if isinstance(reason, dict):
+        reason = reason.get("type")
+    record.finish_reason = reason if isinstance(reason, str) else None
+    record.status = "aborted" if record.finish_reason == "abort" else "ok"
+    if reason is None and "finish_reason" in meta and record.response_state == "full":
+        record.response_state = "partial_stream"
+    record.prompt_tokens = openai.count(meta.get("prompt_tokens"))
+    record.completion_tokens = openai.count(meta.get("completion_tokens"))
+    record.cached_tokens = openai.count(meta.get("cached_tokens"))
+    rank = openai.count(meta.get("dp_rank"))
+    record.dp_rank = rank if rank is not None and rank < 1 << 20 else None
+    record.latency_us = seconds(meta.get("e2e_latency"))
+    if record.finished_at is not None and record.latency_us is not None:
+        record.received_at = record.finished_at - record.latency_us
+        first = seconds(meta.get("first_token_latency"))
+        if first is None:
+            first = _between(meta, "request_received_ts", ("prefill_finished_ts", "prefill_finished_time"))
+        if first is not None and first <= record.latency_us:
+            record.first_token_at = record.received_at + first
+
+
+def _between(meta: dict[str, Any], start: str, ends: tuple[str, ...]) -> int | None:
+    begin = meta.get(start)
+    for end in ends:
+        value = meta.get(end)
+        if isinstance(begin, int | float) and isinstance(value, int | float):
+            return seconds(value - begin)
+    return None

@@ -1,0 +1,85 @@
+"""Log times to UTC microseconds. Does not guess zones: a naive time is read in the zone that the caller declares."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from forensics.ingest.record import FileContext
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FRACTION = re.compile(r"[.,](\d+)")
+_NUMBER = re.compile(r"\d{9,20}(?:\.\d+)?")
+_LONG_FRACTION = re.compile(r"([.,]\d{6})\d+")
+_SPACED_OFFSET = re.compile(r"\s+(?=[+-]\d{2}:?\d{2}$|Z$)|\s+(?=UTC$)")
+# Outside these years a number is not a time of a log (2001-09-09 to 2286-11-20 in every unit).
+_LEAST, _MOST = 10**15, 10**16
+
+
+def parse_time(value: object, context: FileContext) -> tuple[int | None, str | None]:
+    """`value` as (UTC microseconds, precision), or (None, None) where it is no time.
+
+    ISO 8601 with 0 to 9 fraction digits and any offset; epoch seconds, milliseconds, microseconds, nanoseconds, told
+    apart by magnitude, as number or text. Digits below a microsecond are cut off, and `precision` still says `ns`.
+    """
+    if value is None or value is True or value is False:
+        return None, None
+    if isinstance(value, str):
+        parsed = _text(value.strip(), context)
+    elif isinstance(value, int | float):
+        parsed = _number(value)
+    else:
+        parsed = None, None
+    if parsed[0] is None:
+        context.notice("unreadable_time")
+    return parsed
+
+
+def _text(value: str, context: FileContext) -> tuple[int | None, str | None]:
+    if not 8 <= len(value) <= 64:
+        return None, None
+    if _NUMBER.fullmatch(value):
+        return _number(float(value) if "." in value else int(value))
+    try:
+        at = datetime.fromisoformat(value)
+    except ValueError:
+        tidy = _SPACED_OFFSET.sub("", _LONG_FRACTION.sub(r"\1", value)).removesuffix("UTC")
+        try:
+            at = datetime.fromisoformat(tidy)
+        except ValueError:
+            return None, None
+    if at.tzinfo is None:
+        context.naive_times += 1
+        at = at.replace(tzinfo=context.zone)
+    try:
+        delta = at - _EPOCH
+    except OverflowError:
+        return None, None
+    fraction = _FRACTION.search(value, 14)
+    digits = len(fraction.group(1)) if fraction else 0
+    precision = "s" if digits == 0 else "ms" if digits <= 3 else "us" if digits <= 6 else "ns"
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds, precision
+
+
+def _number(value: float) -> tuple[int | None, str | None]:
+    if not 1e9 <= value < 1e19:
+        return None, None
+    if value < 1e10:
+        if isinstance(value, float):
+            return round(value * 1_000_000), "s" if value.is_integer() else "us"
+        return value * 1_000_000, "s"
+    for unit, top, precision in ((1_000, 1e13, "ms"), (1, 1e16, "us")):
+        if value < top:
+            micros = round(value * unit)
+            return (micros, precision) if _LEAST <= micros < _MOST else (None, None)
+    micros = int(value) // 1_000
+    return (micros, "ns") if _LEAST <= micros < _MOST else (None, None)
+
+
+def seconds(value: object) -> int | None:
+    """A duration in seconds as microseconds, or None where it is no sane duration."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if not 0 <= value < 1e7:
+        return None
+    return round(value * 1_000_000)

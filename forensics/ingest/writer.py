@@ -1,0 +1,117 @@
+"""Blocks into the case: gives texts and records their keys in order of first appearance, and appends in bulk."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from forensics.case.store import Case
+from forensics.ingest.worker import BlockResult
+
+_FLUSH_BYTES = 32 << 20
+_FLUSH_ROWS = 60_000
+
+
+class Writer:
+    """Appends the tables of blocks, which must come in the order of the evidence."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._contents: dict[bytes, int] = {
+            bytes.fromhex(digest): content for digest, content in case.rows("ingest/content_digests")
+        }
+        self._next_record = int(case.rows("ingest/next_record")[0][0])
+        self._held: dict[str, list[pa.Table]] = {}
+        self._bytes = self._rows = 0
+
+    def add(self, evidence: int, result: BlockResult, line: int) -> None:
+        """Take one block of file `evidence`; `line` is the number of lines before it."""
+        tables = result.tables
+        records = tables["records"]
+        first = self._next_record
+        self._next_record += records.num_rows
+        if records.num_rows:
+            self._hold(
+                "records",
+                _number(records, evidence, line).append_column(
+                    "record", pa.array(np.arange(first, self._next_record, dtype=np.int64))
+                ),
+            )
+        if tables["ids"].num_rows:
+            self._hold("record_ids", _rows_of(tables["ids"], first))
+        if tables["uses"].num_rows:
+            keys = self._content_keys(tables["contents"])
+            uses = _rows_of(tables["uses"], first)
+            at = uses.schema.get_field_index("content")
+            self._hold("record_contents", uses.set_column(at, "content", pa.array(keys[uses["content"].to_numpy()])))
+        if tables["rejects"].num_rows:
+            self._hold("rejects", _number(tables["rejects"], evidence, line))
+        if self._bytes > _FLUSH_BYTES or self._rows > _FLUSH_ROWS:
+            self.flush()
+
+    def reject(self, evidence: int, offset: int, length: int, line: int, reason: str, sha256: str) -> None:
+        """Take one unreadable stretch that no block holds."""
+        row = {
+            "byte_offset": [offset],
+            "length": [length],
+            "line": [line],
+            "reason": [reason],
+            "sha256": [sha256],
+        }
+        self._hold("rejects", _number(pa.table(row), evidence, 0))
+
+    def flush(self) -> None:
+        """Append what is held."""
+        for name, tables in self._held.items():
+            self._case.append(name, pa.concat_tables(tables))
+        self._held = {}
+        self._bytes = self._rows = 0
+
+    def _hold(self, name: str, table: pa.Table) -> None:
+        self._held.setdefault(name, []).append(table)
+        self._bytes += table.nbytes
+        self._rows += table.num_rows
+
+    def _content_keys(self, contents: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """The case's key of every content of the block; new ones are appended."""
+        known = self._contents
+        digests = contents["digest"].to_pylist()
+        keys = np.empty(len(digests), dtype=np.int64)
+        fresh: list[int] = []
+        for i, digest in enumerate(digests):
+            key = known.get(digest)
+            if key is None:
+                key = known[digest] = len(known)
+                fresh.append(i)
+            keys[i] = key
+        if fresh:
+            new = contents.take(pa.array(fresh))
+            text = new["text"]
+            if text.null_count:
+                raise AssertionError("a reading process held back a text that the case does not have")
+            self._hold(
+                "contents",
+                pa.table(
+                    {
+                        "content": pa.array(keys[fresh]),
+                        "digest": pa.array([digests[i].hex() for i in fresh], pa.string()),
+                        "text": text,
+                        "code_points": pc.cast(pc.utf8_length(text), pa.int64()),
+                        "bytes": pc.cast(pc.binary_length(text), pa.int64()),
+                    }
+                ),
+            )
+        return keys
+
+
+def _number(table: pa.Table, evidence: int, line: int) -> pa.Table:
+    """Lines counted from 1 in the file instead of from 0 in the block; and the file's number."""
+    at = table.schema.get_field_index("line")
+    table = table.set_column(at, "line", pc.add(table["line"], line + 1))
+    return table.append_column("evidence", pa.array(np.full(table.num_rows, evidence, dtype=np.int32)))
+
+
+def _rows_of(table: pa.Table, first: int) -> pa.Table:
+    at = table.schema.get_field_index("row")
+    return table.set_column(at, "record", pc.add(table["row"], first))

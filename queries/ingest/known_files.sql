@@ -1,0 +1,8 @@
+-- question: which files were read already?
+-- inputs:   evidence
+-- grain:    one row per file
+-- parameters: none
+-- order:    evidence
+SELECT evidence, sha256, name
+FROM evidence
+ORDER BY evidence

@@ -1,0 +1,92 @@
+-- question: (effect) which records tell of the same call at the same vantage?
+-- inputs:   records
+-- grain:    one row per record that no earlier record repeats, with the first record of its call
+-- parameters: none
+-- order:    none
+-- Engine lines: received and finished of one rid. A rid that repeats is paired by start time where the finished line
+-- says how long it took, else the n-th with the n-th. Other vantages: several lines of one id are one call only where
+-- nothing they say differs; two different calls are never merged.
+CREATE OR REPLACE TEMP TABLE record_groups AS
+WITH first_copies AS (
+    SELECT record, vantage, part, request_id, coalesce(worker, '') AS worker, received_at, finished_at, latency_us
+    FROM records
+    QUALIFY row_number() OVER (PARTITION BY vantage, part, request_id, record_digest ORDER BY record) = 1
+),
+engine_lines AS (
+    SELECT
+        record, request_id, worker, part, latency_us,
+        coalesce(received_at, finished_at) AS starts,
+        row_number() OVER (
+            PARTITION BY request_id, worker, part ORDER BY coalesce(received_at, finished_at), record
+        ) AS n,
+        count(*) OVER (PARTITION BY request_id, worker, part) AS same
+    FROM first_copies
+    WHERE part <> 'whole'
+),
+received AS (SELECT * FROM engine_lines WHERE part = 'received'),
+finished AS (SELECT * FROM engine_lines WHERE part = 'finished'),
+repeated AS (SELECT DISTINCT request_id, worker FROM engine_lines WHERE same > 1),
+timed AS (
+    SELECT f.record, r.record AS call, abs(epoch_us(f.starts) - epoch_us(r.starts)) AS distance
+    FROM (SELECT * FROM finished WHERE latency_us IS NOT NULL AND starts IS NOT NULL) f
+    SEMI JOIN repeated USING (request_id, worker)
+    ASOF JOIN (
+        SELECT request_id, worker, record, starts, starts - INTERVAL 1 SECOND AS earliest
+        FROM received
+        WHERE starts IS NOT NULL
+    ) r ON f.request_id = r.request_id AND f.worker = r.worker AND f.starts >= r.earliest
+),
+timed_pairs AS (
+    SELECT record, call
+    FROM timed
+    WHERE distance <= 5_000_000
+    QUALIFY row_number() OVER (PARTITION BY call ORDER BY distance, record) = 1
+),
+numbered_pairs AS (
+    SELECT x.record, r.record AS call
+    FROM (
+        SELECT x.*
+        FROM engine_lines x
+        WHERE x.part = 'received_openai'
+           OR (x.part = 'finished'
+               AND (x.latency_us IS NULL OR (x.request_id, x.worker) NOT IN (SELECT (request_id, worker) FROM repeated)))
+    ) x
+    JOIN received r ON r.request_id = x.request_id AND r.worker = x.worker AND r.n = x.n
+),
+engine AS (
+    SELECT x.record, coalesce(t.call, p.call, x.record) AS call
+    FROM engine_lines x
+    LEFT JOIN timed_pairs t ON t.record = x.record
+    LEFT JOIN numbered_pairs p ON p.record = x.record
+),
+several AS (
+    SELECT vantage, request_id
+    FROM first_copies
+    WHERE part = 'whole'
+    GROUP BY vantage, request_id
+    HAVING count(*) > 1
+),
+agreeing AS (
+    SELECT r.vantage, r.request_id, min(r.record) AS call
+    FROM records r
+    JOIN first_copies c ON c.record = r.record
+    JOIN several s ON s.vantage = r.vantage AND s.request_id = r.request_id
+    WHERE r.part = 'whole'
+    GROUP BY r.vantage, r.request_id
+    HAVING min(r.tenant_id) IS NOT DISTINCT FROM max(r.tenant_id)
+        AND min(r.user_id) IS NOT DISTINCT FROM max(r.user_id)
+        AND min(r.model) IS NOT DISTINCT FROM max(r.model)
+        AND min(r.worker) IS NOT DISTINCT FROM max(r.worker)
+        AND min(r.received_at) IS NOT DISTINCT FROM max(r.received_at)
+        AND min(r.finished_at) IS NOT DISTINCT FROM max(r.finished_at)
+        AND min(r.status) IS NOT DISTINCT FROM max(r.status)
+        AND min(r.finish_reason) IS NOT DISTINCT FROM max(r.finish_reason)
+        AND count(*) FILTER (WHERE r.prompt_state <> 'absent') <= 1
+        AND count(*) FILTER (WHERE r.response_state <> 'absent') <= 1
+)
+SELECT record, call FROM engine
+UNION ALL
+SELECT c.record, coalesce(a.call, c.record)
+FROM first_copies c
+LEFT JOIN agreeing a ON a.vantage = c.vantage AND a.request_id = c.request_id
+WHERE c.part = 'whole'
