@@ -21,7 +21,7 @@ class Logs:
     """The log files of one simulation; a context manager. `raw_bytes` counts what was written, uncompressed."""
 
     def __init__(self, out: Path, parameters: Parameters) -> None:
-        self._out = out
+        self._folder = out / "logs"
         self._form = parameters.form
         self._compress = parameters.compress
         self._model = parameters.model
@@ -31,6 +31,7 @@ class Logs:
         self.raw_bytes = 0
 
     def __enter__(self) -> Logs:
+        self._folder.mkdir()
         return self
 
     def __exit__(
@@ -40,8 +41,8 @@ class Logs:
             file.close()
 
     def names(self) -> list[str]:
-        """Names of the files written so far, sorted."""
-        return sorted(self._files)
+        """Names of the files written so far, relative to the folder of the simulation, sorted."""
+        return sorted(f"{self._folder.name}/{name}" for name in self._files)
 
     def received(self, request: Request) -> None:
         """A request has arrived."""
@@ -65,7 +66,7 @@ class Logs:
     def _write(self, name: str, line: bytes) -> None:
         name += SUFFIXES[self._compress]
         if name not in self._files:
-            self._files[name] = self._open(self._out / name)
+            self._files[name] = self._open(self._folder / name)
         self._files[name].write(line)
         self.raw_bytes += len(line)
 
