@@ -24,16 +24,31 @@ class PipelineParameters:
     """What `run` needs to know.
 
     `evidence` files and folders; `tenants` a CSV that gives tenants to keys; `isolate_by` tenant or user; `time_zone`
-    an IANA zone for times without an offset; `max_rejects` none for no limit; `seed` of every random choice.
+    an IANA zone for times without an offset, None where nobody declared one (UTC is assumed); `format` a parser's name,
+    None to detect it; `max_rejects` None for no limit; `seed` of every random choice.
     """
 
     evidence: tuple[Path, ...]
     tenants: Path | None = None
     isolate_by: str = "tenant"
-    time_zone: str = "UTC"
+    time_zone: str | None = None
+    format: str | None = None
     max_rejects: int | None = None
     seed: int = 0
     resources: Resources = field(default_factory=Resources)
+
+    def ingest(self) -> dict[str, Any]:
+        """The part that the first stage needs."""
+        return {
+            "evidence": self.evidence,
+            "tenants": self.tenants,
+            "isolate_by": self.isolate_by,
+            "time_zone": self.time_zone or "UTC",
+            "time_zone_declared": self.time_zone is not None,
+            "format": self.format,
+            "max_rejects": self.max_rejects,
+            "workers": self.resources.threads,
+        }
 
 
 @dataclass(frozen=True)
@@ -42,6 +57,11 @@ class PipelineResult:
 
     root: Path
     summaries: tuple[Summary, ...]
+
+    @property
+    def partial(self) -> bool:
+        """Whether a limit ended the reading of a file early."""
+        return any(summary.figures.get("partial") for summary in self.summaries)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -55,13 +75,7 @@ def run(case_root: Path, parameters: PipelineParameters, progress: Progress | No
     Interrupted between stages or inside one, the finished stages stand and the same call goes on from there.
     """
     settings: dict[str, dict[str, Any]] = {
-        "ingest": {
-            "evidence": parameters.evidence,
-            "tenants": parameters.tenants,
-            "isolate_by": parameters.isolate_by,
-            "time_zone": parameters.time_zone,
-            "max_rejects": parameters.max_rejects,
-        },
+        "ingest": parameters.ingest(),
         "attribution": {"seed": parameters.seed},
         "report": {"on_block": "withhold"},
     }
@@ -92,7 +106,8 @@ def run_stage(
 def _run(case: Case, stage: str, settings: dict[str, Any], progress: Progress | None) -> Summary:
     """A stage's room is imported when its turn comes, so that no verb pays for the others."""
     room = import_module(f"forensics.{stage}.run")
-    summary: Summary = room.run(case, room.Parameters(**settings), progress)
+    show = (lambda label, done, total: progress(f"{stage}: {label}", done, total)) if progress else None
+    summary: Summary = room.run(case, room.Parameters(**settings), show)
     return summary
 
 

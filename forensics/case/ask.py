@@ -5,13 +5,12 @@ A new question is one file in `queries/ask/` with the five-line header, and one 
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from forensics.case.csv_file import csv_bytes
 from forensics.case.errors import UsageError
 from forensics.case.queries import query_header, query_names
 from forensics.case.store import Case
@@ -67,13 +66,8 @@ def ask(case: Case, name: str, parameters: Mapping[str, str] | None = None) -> A
 
 
 def to_csv(answer: Answer) -> str:
-    """The answer as CSV (RFC 4180, LF). Cells that a spreadsheet would run as a formula start with a quote mark."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(answer.columns)
-    for row in answer.rows:
-        writer.writerow([_csv_cell(value) for value in row])
-    return out.getvalue()
+    """The answer as CSV: control characters visible, formulas inert."""
+    return csv_bytes(answer.columns, ([_plain(value) for value in row] for row in answer.rows)).decode()
 
 
 def _question(query: str) -> Question:
@@ -90,12 +84,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(item) for item in value]
     return value
-
-
-def _csv_cell(value: Any) -> Any:
-    value = _plain(value)
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    text = safe_text(";".join(str(item) for item in value) if isinstance(value, list) else str(value))
-    # Full-width forms of = + - @ are read as formulas too.
-    return f"'{text}" if text.lstrip(" '\"")[:1] in tuple("=+-@＝＋－＠") and text.strip() else text

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forensics.case.errors import NothingReadable
+from forensics.case.errors import LimitHit, NothingReadable
 from forensics.cli.options import (
     CaseOption,
     EvidenceArgument,
     IsolateBy,
     Isolation,
     Json,
+    LogFormat,
     MaxRejects,
     Memory,
     Quiet,
@@ -33,7 +34,8 @@ def ingest(
     case: CaseOption,
     tenants: Tenants = None,
     isolate_by: Isolation = IsolateBy.tenant,
-    time_zone: TimeZone = "UTC",
+    time_zone: TimeZone = None,
+    log_format: LogFormat = None,
     max_rejects: MaxRejects = None,
     memory: Memory = "2G",
     threads: Threads = 2,
@@ -45,19 +47,15 @@ def ingest(
 
     def work(terminal: Terminal) -> Result:
         from forensics.case.store import Resources
-        from forensics.pipeline import run_stage
+        from forensics.pipeline import PipelineParameters, run_stage
 
-        settings = {
-            "evidence": tuple(evidence),
-            "tenants": tenants,
-            "isolate_by": isolate_by.value,
-            "time_zone": time_zone,
-            "max_rejects": max_rejects,
-        }
         resources = Resources(memory_bytes(memory), threads)
+        parameters = PipelineParameters(
+            tuple(evidence), tenants, isolate_by.value, time_zone, log_format, max_rejects, resources=resources
+        )
         try:
             with terminal.progress() as progress:
-                summary = run_stage(case, "ingest", settings, resources, progress)
+                summary = run_stage(case, "ingest", parameters.ingest(), resources, progress)
         except NothingReadable as error:
             # The files and what was wrong with each are the result, even where the verb fails.
             listed = _files(case)
@@ -67,7 +65,8 @@ def ingest(
             return Result(data, lambda: _human(listed), exit_code=error.exit_code, ok=False)
         listed = _files(case)
         data = {"files": listed, "figures": summary.figures, "skipped": summary.skipped}
-        return Result(data, lambda: _human(listed), summary.warnings)
+        code = LimitHit.exit_code if summary.figures.get("partial") else 0
+        return Result(data, lambda: _human(listed), summary.warnings, code)
 
     perform("ingest", case, work, json_output=json, quiet=quiet, verbose=verbose)
 

@@ -19,7 +19,7 @@ def draft(case: CaseArgument, json: Json = False, quiet: Quiet = False, verbose:
         from forensics.pipeline import run_stage
 
         with terminal.progress() as progress:
-            summary = run_stage(case, "report", {"on_block": "fail"}, progress=progress)
+            summary = run_stage(case, "report", {"on_block": "raise"}, progress=progress)
         letters = sorted(path.name for path in (case / "notify").iterdir() if path.is_dir())
 
         def human() -> Iterable[RenderableType]:

@@ -31,8 +31,14 @@ Tenants = Annotated[
     typer.Option("--tenants", metavar="FILE", help="CSV that gives tenants to keys.", show_default=False),
 ]
 TimeZone = Annotated[
-    str,
-    typer.Option("--time-zone", metavar="ZONE", help="IANA zone of times without an offset.", show_default="UTC"),
+    str | None,
+    typer.Option(
+        "--time-zone", metavar="ZONE", help="IANA zone of times without an offset; none: UTC.", show_default=False
+    ),
+]
+LogFormat = Annotated[
+    str | None,
+    typer.Option("--format", metavar="NAME", help="The log format; none: judged by content.", show_default=False),
 ]
 MaxRejects = Annotated[
     int | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forensics.case.errors import Findings, MissingInput
+from forensics.case.errors import Findings, LimitHit, MissingInput
 from forensics.cli.options import (
     CaseOption,
     EvidenceArgument,
@@ -17,6 +17,7 @@ from forensics.cli.options import (
     IsolateBy,
     Isolation,
     Json,
+    LogFormat,
     MaxRejects,
     Memory,
     Quiet,
@@ -44,7 +45,8 @@ def run(
     case: CaseOption,
     tenants: Tenants = None,
     isolate_by: Isolation = IsolateBy.tenant,
-    time_zone: TimeZone = "UTC",
+    time_zone: TimeZone = None,
+    log_format: LogFormat = None,
     max_rejects: MaxRejects = None,
     fail_on: Annotated[
         FailOn | None,
@@ -65,11 +67,13 @@ def run(
 
         resources = Resources(memory_bytes(memory), threads)
         parameters = PipelineParameters(
-            tuple(evidence), tenants, isolate_by.value, time_zone, max_rejects, seed, resources
+            tuple(evidence), tenants, isolate_by.value, time_zone, log_format, max_rejects, seed, resources
         )
         data, seen, warnings = _pipeline(terminal, case, parameters)
-        failed = fail_on is not None and seen.at_least(fail_on.value) > 0
-        return Result(data, lambda: _box(case, seen), warnings, Findings.exit_code if failed else 0)
+        code = LimitHit.exit_code if data["partial"] else 0
+        if fail_on is not None and seen.at_least(fail_on.value):
+            code = Findings.exit_code
+        return Result(data, lambda: _box(case, seen), warnings, code)
 
     perform("run", case, work, json_output=json, quiet=quiet, verbose=verbose)
 
@@ -81,11 +85,11 @@ def demo(json: Json = False, quiet: Quiet = False, verbose: Verbose = 0) -> None
         from forensics.pipeline import PipelineParameters
 
         sample = sample_logs() / DEMO_SAMPLE
-        logs = _logs(sample)
-        if not logs:
+        logs = sample / "logs"
+        if not logs.is_dir():
             raise MissingInput(f"the sample incident {DEMO_SAMPLE} is not in this installation")
         tenants = sample / "tenants.csv"
-        parameters = PipelineParameters(logs, tenants if tenants.is_file() else None)
+        parameters = PipelineParameters((logs,), tenants if tenants.is_file() else None)
         data, seen, warnings = _pipeline(terminal, DEMO_CASE, parameters)
         truth = next(iter(sorted(sample.glob("truth.jsonl*"))), None)
         measured = _against_truth(DEMO_CASE, truth) if truth else None
@@ -117,12 +121,6 @@ def demo(json: Json = False, quiet: Quiet = False, verbose: Verbose = 0) -> None
     perform("demo", DEMO_CASE, work, json_output=json, quiet=quiet, verbose=verbose)
 
 
-def _logs(sample: Path) -> tuple[Path, ...]:
-    """The evidence of a sample incident: its logs, without its ground truth."""
-    known = [path for path in sample.glob("*") if {".log", ".jsonl"} & set(path.suffixes)]
-    return tuple(sorted(path for path in known if not path.name.startswith(("truth", "lookalikes"))))
-
-
 def sample_logs() -> Path:
     """The folder of sample incidents: inside the package in a wheel, at the top in a checkout."""
     from importlib.resources import files
@@ -146,6 +144,7 @@ def _pipeline(
         listed = files(opened)
     data = {
         "overview": asdict(seen),
+        "partial": result.partial,
         "files": listed,
         "stages": [
             {"stage": s.stage, "skipped": s.skipped, "figures": s.figures, "warnings": list(s.warnings)}

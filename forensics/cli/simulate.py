@@ -105,14 +105,13 @@ def simulate(
                 summary = make(out, parameters, progress)
         except ValueError as error:
             raise UsageError(str(error)) from None
-        logs = " ".join(str(out / name) for name in summary.files)
 
         def human() -> Iterable[RenderableType]:
             from forensics.cli.render import table, text
 
             plain = [(key, value) for key, value in asdict(summary).items() if not isinstance(value, dict)]
             yield table(("figure", "value"), plain, title="synthetic incident")
-            yield text(f"next: forensics run {logs} --tenants {out}/tenants.csv --case CASE")
+            yield text(f"next: forensics run {out}/logs --tenants {out}/tenants.csv --case CASE")
             yield text(f"then: forensics evaluate CASE {out}/truth.jsonl")
 
         return Result(asdict(summary), human)

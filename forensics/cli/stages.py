@@ -61,7 +61,7 @@ def report(
     verbose: Verbose = 0,
 ) -> None:
     """Write the report and the letters. A file that would carry another tenant's text stops it (exit 20)."""
-    _stage("report", "report", case, {"on_block": "fail"}, memory, threads, json, quiet, verbose)
+    _stage("report", "report", case, {"on_block": "raise"}, memory, threads, json, quiet, verbose)
 
 
 def _stage(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = "1.0"
 INTERRUPTED = 130
 INTERNAL = 1
-BYTES_LABELS = ("ingest", "read", "hash")
+BYTES_LABELS = ("ingest: ", "attribution: attribute")  # steps whose progress is counted in bytes
 Progress = Callable[[str, int, int], None]
 
 
