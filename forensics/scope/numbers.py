@@ -47,7 +47,7 @@ def collect(case: Case, confidence: float) -> list[Number]:
     """Every figure of the case, sorted by name. Reads the verdicts and lists of this run."""
     numbers = [
         Number(name, n, method, n=n, total=total)
-        for query in ("scope/counts", "scope/coverage")
+        for query in ("scope/counts", "scope/coverage", "scope/met")
         for name, n, total, method in case.rows(query)
     ]
     numbers += [Number(name, value, method) for name, value, method in case.rows("scope/window")]
@@ -141,7 +141,7 @@ def _unmeasured() -> Iterator[Number]:
     controls = "not measured: `forensics controls` plants leaks in unaffected responses and measures how many are found"
     yield Number("upper_bound.responses", None, controls)
     yield Number("recall", None, controls)
-    yield Number("mechanism", None, "not tested yet: no slots and batches in these logs; mechanism tests read them")
+    yield Number("mechanism", None, "mechanism tests are not supported yet; they read slots and batches, which these logs do not hold")
     method = "these logs show that responses were generated; that they were returned or viewed is not inferred"
     yield Number("delivery", "generated", method)
 

@@ -1,0 +1,109 @@
+"""How is a figure of the table `numbers` put into words? The only way a number gets into prose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from forensics.case.store import Case
+from forensics.report.render import NOT_MEASURED, minute_down, minute_up, thousands
+
+
+@dataclass(frozen=True)
+class Number:
+    """One row of `numbers`."""
+
+    name: str
+    value: Any
+    n: int | None
+    total: int | None
+    low: float | None
+    high: float | None
+    method: str
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Every figure of the case, by name. A name that is not there is an error, so that no sentence lacks its number."""
+
+    rows: dict[str, Number]
+
+    @classmethod
+    def load(cls, case: Case) -> Numbers:
+        """The figures that scope wrote."""
+        return cls(
+            {
+                row[0]: Number(row[0], None if row[1] is None else orjson.loads(row[1]), *row[2:])
+                for row in case.rows("scope/out_numbers")
+            }
+        )
+
+    def known(self, name: str) -> bool:
+        """Whether the figure exists and was measured."""
+        return name in self.rows and self.rows[name].value is not None
+
+    def value(self, name: str) -> Any:
+        """The bare value, for conditions."""
+        return self.rows[name].value
+
+    def count(self, name: str) -> str:
+        """`155`, or `not measured`."""
+        return thousands(self.rows[name].value)
+
+    def of(self, name: str) -> str:
+        """`155 of 3,100`, or the count alone where there is no total."""
+        row = self.rows[name]
+        if row.n is None:
+            return NOT_MEASURED
+        return thousands(row.n) if row.total is None else f"{thousands(row.n)} of {thousands(row.total)}"
+
+    def share(self, name: str) -> str:
+        """`155 of 3,100 (5 %)`: never the percentage alone."""
+        row = self.rows[name]
+        if row.n is None or not row.total:
+            return self.of(name)
+        return f"{self.of(name)} ({100 * row.n / row.total:.3g} %)"
+
+    def interval(self, name: str) -> str:
+        """`0.1 % to 2.3 %`, or that the rate is not known."""
+        row = self.rows[name]
+        if row.low is None or row.high is None:
+            return "not known"
+        if row.n == 0:
+            return f"at most {100 * row.high:.3g} %"
+        return f"{100 * row.low:.3g} % to {100 * row.high:.3g} %"
+
+    def measured(self, name: str) -> str:
+        """`155 (how)`, or only why it was not measured."""
+        return f"{self.count(name)} ({self.method(name)})" if self.known(name) else self.method(name)
+
+    def method(self, name: str) -> str:
+        """How the figure came about."""
+        return self.rows[name].method
+
+    def starting(self, prefix: str) -> list[Number]:
+        """Every figure whose name begins with `prefix`, sorted."""
+        return [self.rows[name] for name in sorted(self.rows) if name.startswith(prefix)]
+
+    def periods(self) -> list[Number]:
+        """The rates, in the order of time."""
+        names = ("rate.before_window", "rate.in_window", "rate.after_window", "rate.whole")
+        return [self.rows[name] for name in names if name in self.rows]
+
+    def minute_down(self, name: str) -> str:
+        """A time down to the minute."""
+        return minute_down(_microseconds(self.rows[name].value))
+
+    def minute_up(self, name: str) -> str:
+        """A time up to the minute."""
+        return minute_up(_microseconds(self.rows[name].value))
+
+
+def _microseconds(value: str | None) -> int | None:
+    if value is None:
+        return None
+    moment = datetime.strptime(value, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+    return int(moment.timestamp()) * 1_000_000 + moment.microsecond

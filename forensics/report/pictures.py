@@ -1,0 +1,181 @@
+"""What do the figures look like? Static SVG from counts and pseudonyms; never text of a log, no script, no date.
+
+The same rows give the same bytes. Ink takes the colour of the page, so that one picture serves light and dark.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Colours that matplotlib writes and the page then replaces by its own.
+_INK, _ACCENT, _MUTED, _SOFT = "#010203", "#010204", "#010205", "#010206"
+_PAGE = {_INK: "currentColor", _ACCENT: "var(--accent)", _MUTED: "var(--muted)", _SOFT: "var(--soft)"}
+_MATRIX = 20
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """One step of time."""
+
+    label: str
+    responses: int
+    affected: int
+    possible: int
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Source to recipient, by pseudonym."""
+
+    source: str
+    recipient: str
+    fragments: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """One class of lengths."""
+
+    label: str
+    strong: int
+    weak: int
+
+
+def affected_over_time(buckets: Sequence[Bucket]) -> Markup:
+    """Affected and possible responses per bucket above, all responses below."""
+    figure = _figure(3.6)
+    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
+    places = range(len(buckets))
+    affected = [bucket.affected for bucket in buckets]
+    upper.bar(places, affected, width=0.9, color=_ACCENT, label="probable or better")
+    upper.bar(places, [b.possible for b in buckets], width=0.9, bottom=affected, color=_MUTED, label="weaker")
+    lower.bar(places, [bucket.responses for bucket in buckets], width=0.9, color=_SOFT)
+    upper.set_ylabel("with foreign text")
+    lower.set_ylabel("all responses")
+    _legend(upper)
+    step = max(1, -(-len(buckets) // 5))
+    lower.set_xticks(list(places)[::step], [bucket.label[:16].replace(" ", "\n") for bucket in buckets[::step]])
+    for axes in (upper, lower):
+        _plain(axes)
+        _whole_numbers(axes)
+    return _svg(figure, "time", "Responses with foreign text over time, above all responses over time")
+
+
+def who_to_whom(pairs: Sequence[Pair]) -> Markup:
+    """Fragments from each source (row) to each recipient (column); the busiest tenants, the rest together."""
+    sources = _busiest([(pair.source, pair.fragments) for pair in pairs])
+    recipients = _busiest([(pair.recipient, pair.fragments) for pair in pairs])
+    counts: dict[tuple[str, str], int] = {}
+    for pair in pairs:
+        cell = (
+            pair.source if pair.source in sources else _REST,
+            pair.recipient if pair.recipient in recipients else _REST,
+        )
+        counts[cell] = counts.get(cell, 0) + pair.fragments
+    figure = _figure(1.4 + 0.26 * max(1, len(sources)))
+    axes = figure.subplots()
+    most = max(counts.values(), default=1)
+    from matplotlib.patches import Rectangle
+
+    for (source, recipient), fragments in sorted(counts.items()):
+        x, y = recipients.index(recipient), sources.index(source)
+        shade = 0.25 + 0.75 * fragments / most
+        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, color=_ACCENT, alpha=shade, linewidth=0))
+        axes.text(x, y, str(fragments), ha="center", va="center", fontsize=7, color=_INK)
+    axes.set_xlim(-0.5, max(1, len(recipients)) - 0.5)
+    axes.set_ylim(max(1, len(sources)) - 0.5, -0.5)
+    axes.set_xticks(range(len(recipients)), recipients, rotation=90, fontsize=7)
+    axes.set_yticks(range(len(sources)), sources, fontsize=7)
+    axes.set_xlabel("recipient")
+    axes.set_ylabel("source")
+    _plain(axes)
+    return _svg(figure, "matrix", "Number of fragments from each source customer to each recipient customer")
+
+
+def fragment_lengths(steps: Sequence[Step]) -> Markup:
+    """Fragments per class of lengths."""
+    figure = _figure(2.8)
+    axes = figure.subplots()
+    places = range(len(steps))
+    strong = [step.strong for step in steps]
+    axes.bar(places, strong, color=_ACCENT, label="probable or better")
+    axes.bar(places, [step.weak for step in steps], bottom=strong, color=_MUTED, label="weaker")
+    axes.set_xticks(list(places), [step.label for step in steps], fontsize=8)
+    axes.set_xlabel("characters")
+    axes.set_ylabel("fragments")
+    _legend(axes)
+    _plain(axes)
+    _whole_numbers(axes)
+    return _svg(figure, "lengths", "Number of fragments by length")
+
+
+_REST = "others"
+
+
+def _busiest(weights: Sequence[tuple[str, int]]) -> list[str]:
+    total: dict[str, int] = {}
+    for name, weight in weights:
+        total[name] = total.get(name, 0) + weight
+    ranked = sorted(total, key=lambda name: (-total[name], name))
+    return ranked if len(ranked) <= _MATRIX else [*ranked[:_MATRIX], _REST]
+
+
+def _figure(height: float) -> Figure:
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(7.2, height), layout="constrained")
+
+
+def _plain(axes: Axes) -> None:
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_color(_MUTED)
+    axes.tick_params(colors=_INK, labelsize=8, length=2)
+    for label in (axes.xaxis.label, axes.yaxis.label):
+        label.set_color(_INK)
+        label.set_fontsize(9)
+
+
+def _whole_numbers(axes: Axes) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+    axes.set_ylim(bottom=0)
+
+
+def _legend(axes: Axes) -> None:
+    axes.legend(frameon=False, fontsize=8, labelcolor=_INK, loc="best")
+
+
+def _svg(figure: Figure, name: str, description: str) -> Markup:
+    """The figure as an element for the page: no XML head, no metadata, ids of its own, the page's colours."""
+    import matplotlib
+    from markupsafe import Markup, escape
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    nothing: dict[str, Any] = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    sink = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+        FigureCanvasSVG(figure).print_svg(sink, metadata=nothing)
+    text = sink.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    # The white page that matplotlib draws first.
+    text = re.sub(r'<g id="patch_1">.*?</g>', "", text, count=1, flags=re.DOTALL)
+    text = re.sub(r'<path d="[^"]*"\s+style="fill: #ffffff"\s*/>', "", text)
+    text = re.sub(r'\bid="', f'id="{name}-', text)
+    text = re.sub(r'href="#', f'href="#{name}-', text)
+    text = re.sub(r"url\(#", f"url(#{name}-", text)
+    for written, shown in _PAGE.items():
+        text = text.replace(written, shown)
+    return Markup(text.replace("<svg ", f'<svg role="img" aria-label="{escape(description)}" ', 1))  # noqa: S704

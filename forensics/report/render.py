@@ -1,0 +1,127 @@
+"""How do values get into HTML and Markdown without becoming markup? Knows no report.
+
+HTML: everything is escaped; only pictures made here are markup. Markdown: every value is escaped on output, so that no
+template can forget it; `code` puts an id into a code span of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from forensics.text.safe_text import safe_text
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+NOT_MEASURED = "not measured"
+# What can start markup in the middle of a line, a bare link, or a list or heading at its beginning.
+_ACTIVE = re.compile(r"[\\`*_\[\]<>|~&!#@$]|:(?=/)|(?<=www)\.|^[-+=]|(?<=^\d)[.)]", re.IGNORECASE)
+
+
+class Markdown(str):
+    """Markdown that was made here and is not escaped again."""
+
+    __slots__ = ()
+
+
+def markdown_text(value: Any) -> Any:
+    """A value as plain Markdown text: controls visible, line breaks gone, punctuation escaped."""
+    if isinstance(value, Markdown):
+        return value
+    return Markdown(_ACTIVE.sub(r"\\\g<0>", safe_text(value))) if isinstance(value, str) else value
+
+
+def markdown_code(value: str) -> Markdown:
+    """An id as a code span that nothing in it can end; a bar is escaped for tables."""
+    text = safe_text(value).replace("|", "\\|")
+    fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    pad = " " if text.startswith("`") or text.endswith("`") or not text else ""
+    return Markdown(f"{fence}{pad}{text}{pad}{fence}")
+
+
+def html_value(value: Any) -> Any:
+    """A value as text for HTML, controls visible; the environment escapes it afterwards."""
+    from markupsafe import Markup
+
+    return safe_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def environment(markup: str) -> Environment:
+    """The template environment for `html` or `md`. Undefined names are errors, not blanks."""
+    from jinja2 import BaseLoader, StrictUndefined, TemplateNotFound
+    from jinja2 import Environment as JinjaEnvironment
+
+    class Shipped(BaseLoader):
+        def get_source(self, environment: Environment, template: str) -> tuple[str, None, None]:
+            if template not in template_names():
+                raise TemplateNotFound(template)
+            return template_source(template), None, None
+
+    html = markup == "html"
+    made = JinjaEnvironment(
+        loader=Shipped(),
+        autoescape=html,  # noqa: S701 - Markdown has its own escaping, in finalize
+        undefined=StrictUndefined,
+        finalize=html_value if html else markdown_text,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters.update(thousands=thousands, minute_down=minute_down, minute_up=minute_up)
+    made.filters["code"] = safe_text if html else markdown_code
+    return made
+
+
+@cache
+def template_names() -> tuple[str, ...]:
+    """Every shipped template, sorted."""
+    folder = files("forensics.report") / "templates"
+    return tuple(sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".j2")))
+
+
+@cache
+def template_source(name: str) -> str:
+    """The source of a shipped template."""
+    return (files("forensics.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+@cache
+def template_texts() -> tuple[str, ...]:
+    """The words of our own in the templates, without tags and expressions."""
+    return tuple(
+        re.sub(r"<[^>]*>", " ", re.sub(r"\{[{%#].*?[}%#]\}", " ", template_source(name), flags=re.DOTALL))
+        for name in template_names()
+    )
+
+
+def thousands(value: int | float | None) -> str:
+    """A count with separators; `not measured` for None."""
+    if value is None:
+        return NOT_MEASURED
+    return f"{value:,}" if isinstance(value, int) or value == int(value) else f"{value:,.4g}"
+
+
+def minute_down(microseconds: int | None) -> str:
+    """A time, in microseconds since 1970, down to the minute, UTC."""
+    return "unknown" if microseconds is None else _minute(_moment(microseconds))
+
+
+def minute_up(microseconds: int | None) -> str:
+    """A time, in microseconds since 1970, up to the minute, UTC."""
+    if microseconds is None:
+        return "unknown"
+    moment = _moment(microseconds)
+    whole = moment.replace(second=0, microsecond=0)
+    return _minute(whole if whole == moment else whole + timedelta(minutes=1))
+
+
+def _moment(microseconds: int) -> datetime:
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
+
+
+def _minute(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%d %H:%M UTC")
