@@ -1,4 +1,4 @@
-"""A file cut into blocks of whole lines. Does not look into the lines; a line too long to hold is passed over and named.
+"""A file cut into blocks of whole lines. Does not look into the lines; a line too long to hold is passed over.
 
 A block of a plain file is a range that the reading process opens itself; a block of a compressed one carries bytes.
 """

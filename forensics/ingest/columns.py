@@ -6,6 +6,7 @@ Row numbers and content numbers are those of the block; the writer makes them th
 from __future__ import annotations
 
 import hashlib
+from operator import attrgetter
 from typing import Any
 
 import pyarrow as pa
@@ -69,99 +70,89 @@ class BlockColumns:
 
     def __init__(self, cache: TextCache) -> None:
         self._cache = cache
-        self._values: list[list[Any]] = [[] for _ in RECORD_FIELDS]
-        self._place: tuple[list[int], list[int], list[int], list[str]] = ([], [], [], [])
-        self._ids: tuple[list[int], list[str], list[str]] = ([], [], [])
-        self._uses: tuple[list[int], list[str], list[str], list[str], list[int], list[int]] = ([], [], [], [], [], [])
+        self._records: list[tuple[Any, ...]] = []
+        self._places: list[tuple[int, int, int, str]] = []
+        self._ids: list[tuple[int, str, str]] = []
+        self._uses: list[tuple[int, str, str, str, int, int]] = []
         self._contents: dict[bytes, int] = {}
-        self._texts: list[str | None] = []
+        self._new: list[int] = []
+        self._texts: list[str] = []
         self.rejects: list[tuple[int, int, int, str, str]] = []
 
     def add(self, record: Record, offset: int, length: int, line: int, digest: str) -> None:
         """Append one record that stands at `offset`."""
-        row = len(self._place[0])
-        for column, name in zip(self._values, _NAMES, strict=True):
-            column.append(getattr(record, name))
-        offsets, lengths, lines, digests = self._place
-        offsets.append(offset)
-        lengths.append(length)
-        lines.append(line)
-        digests.append(digest)
-        for kind, value in record.ids.items():
-            self._ids[0].append(row)
-            self._ids[1].append(kind)
-            self._ids[2].append(value)
-        rows, sides, fields, roles, ordinals, contents = self._uses
-        cache = self._cache
+        row = len(self._records)
+        self._records.append(_VALUES(record))
+        self._places.append((offset, length, line, digest))
+        if record.ids:
+            for kind, value in record.ids.items():
+                self._ids.append((row, kind, value))
+        contents = self._contents
+        uses = self._uses
+        digest_of = self._cache.digest
         for ordinal, (side, field, role, text) in enumerate(record.texts):
-            key = cache.digest(text)
-            content = self._contents.get(key)
+            key = digest_of(text)
+            content = contents.get(key)
             if content is None:
-                content = self._contents[key] = len(self._texts)
-                if key in cache.sent:
-                    self._texts.append(None)
-                else:
-                    cache.sent.add(key)
+                content = contents[key] = len(contents)
+                sent = self._cache.sent
+                if key not in sent:
+                    sent.add(key)
+                    self._new.append(content)
                     self._texts.append(text)
-            rows.append(row)
-            sides.append(side)
-            fields.append(field)
-            roles.append(role)
-            ordinals.append(ordinal)
-            contents.append(content)
+            uses.append((row, side, field, role, ordinal, content))
 
     def reject(self, offset: int, length: int, line: int, reason: str, digest: str) -> None:
         """Append one unreadable line."""
         self.rejects.append((offset, length, line, reason, digest))
 
     def tables(self) -> dict[str, pa.Table]:
-        """The block as tables `records`, `ids`, `uses`, `contents`, `rejects`."""
-        offsets, lengths, lines, digests = self._place
-        records = {
-            "byte_offset": pa.array(offsets, pa.int64()),
-            "byte_length": pa.array(lengths, pa.int64()),
-            "line": pa.array(lines, pa.int64()),
-            "record_digest": pa.array(digests, pa.string()),
-        }
-        for (name, kind), values in zip(RECORD_FIELDS, self._values, strict=True):
-            records[name] = pa.array(values, kind)
-        rows, sides, fields, roles, ordinals, contents = self._uses
-        bad = tuple(zip(*self.rejects, strict=True)) if self.rejects else ((), (), (), (), ())
+        """The block as tables `records`, `ids`, `uses`, `contents`, `texts`, `rejects`.
+
+        `contents` names every text of the block; `texts` holds those that this process has not handed on before.
+        """
         return {
-            "records": pa.table(records),
-            "ids": pa.table(
+            "records": pa.table(
                 {
-                    "row": pa.array(self._ids[0], pa.int64()),
-                    "kind": pa.array(self._ids[1], pa.string()),
-                    "id": pa.array(self._ids[2], pa.string()),
+                    **_columns(self._places, _PLACE_FIELDS),
+                    **_columns(self._records, RECORD_FIELDS),
                 }
             ),
-            "uses": pa.table(
-                {
-                    "row": pa.array(rows, pa.int64()),
-                    "side": pa.array(sides, pa.string()),
-                    "field": pa.array(fields, pa.string()),
-                    "role": pa.array(roles, pa.string()),
-                    "ordinal": pa.array(ordinals, pa.int32()),
-                    "content": pa.array(contents, pa.int64()),
-                }
+            "ids": pa.table(_columns(self._ids, _ID_FIELDS)),
+            "uses": pa.table(_columns(self._uses, _USE_FIELDS)),
+            "contents": pa.table({"digest": pa.array(list(self._contents), pa.binary(16))}),
+            "texts": pa.table(
+                {"content": pa.array(self._new, pa.int64()), "text": pa.array(self._texts, pa.large_string())}
             ),
-            "contents": pa.table(
-                {
-                    "digest": pa.array(list(self._contents), pa.binary(16)),
-                    "text": pa.array(self._texts, pa.large_string()),
-                }
-            ),
-            "rejects": pa.table(
-                {
-                    "byte_offset": pa.array(bad[0], pa.int64()),
-                    "length": pa.array(bad[1], pa.int64()),
-                    "line": pa.array(bad[2], pa.int64()),
-                    "reason": pa.array(bad[3], pa.string()),
-                    "sha256": pa.array(bad[4], pa.string()),
-                }
-            ),
+            "rejects": pa.table(_columns(self.rejects, _REJECT_FIELDS)),
         }
 
 
-_NAMES = tuple(name for name, _ in RECORD_FIELDS)
+def _columns(rows: list[Any], fields: tuple[tuple[str, Any], ...]) -> dict[str, pa.Array]:
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(fields)
+    return {name: pa.array(column, kind) for (name, kind), column in zip(fields, columns, strict=True)}
+
+
+_VALUES = attrgetter(*(name for name, _ in RECORD_FIELDS))
+_PLACE_FIELDS = (
+    ("byte_offset", pa.int64()),
+    ("byte_length", pa.int64()),
+    ("line", pa.int64()),
+    ("record_digest", pa.string()),
+)
+_ID_FIELDS = (("row", pa.int64()), ("kind", pa.string()), ("id", pa.string()))
+_USE_FIELDS = (
+    ("row", pa.int64()),
+    ("side", pa.string()),
+    ("field", pa.string()),
+    ("role", pa.string()),
+    ("ordinal", pa.int32()),
+    ("content", pa.int64()),
+)
+_REJECT_FIELDS = (
+    ("byte_offset", pa.int64()),
+    ("length", pa.int64()),
+    ("line", pa.int64()),
+    ("reason", pa.string()),
+    ("sha256", pa.string()),
+)

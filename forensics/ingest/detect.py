@@ -22,7 +22,7 @@ _PART = 1 << 20
 
 @dataclass(frozen=True)
 class Detected:
-    """The format's name (`unknown` where nothing fits), the reason in words, and whether the file is one JSON document."""
+    """The format (`unknown` where nothing fits), the reason in words, and whether the file is one JSON document."""
 
     format: str
     reason: str
@@ -30,7 +30,7 @@ class Detected:
 
 
 def sample_of(path: Path, size: int, compression: str) -> list[bytes]:
-    """The first bytes of a file and, where it is plain, a part of the middle and of the end, each from a line's start."""
+    """The first bytes of a file and, where it is plain, parts of its middle and end, each from a line's start."""
     if compression in ("gzip", "zstd"):
         head: list[bytes] = []
         with contextlib.suppress(StreamEnd):

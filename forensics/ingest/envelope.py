@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -49,6 +50,71 @@ WORKER_KEYS = ("worker", "worker_id", "replica")
 ENDPOINT_KEYS = ("endpoint", "path", "route", "url", "uri")
 _PROMPT_KEYS = ("messages", "prompt")
 _REDACTED = ("redacted", "[redacted]", "<redacted>", "***", "redacted-by-litellm", "[filtered]")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which of the known keys objects of one shape (the same keys in the same order) have."""
+
+    headers: tuple[str, ...]
+    request: tuple[str, ...]
+    response: tuple[str, ...]
+    prompt: bool
+    choices: bool
+    ids: tuple[str, ...]
+    own_id: bool
+    other_ids: tuple[str, ...]
+    tenant: tuple[str, ...]
+    metadata: bool
+    user: tuple[str, ...]
+    api_key: tuple[str, ...]
+    received: tuple[str, ...]
+    finished: tuple[str, ...]
+    first_token: tuple[str, ...]
+    latency: tuple[str, ...]
+    worker: tuple[str, ...]
+    endpoint: tuple[str, ...]
+    status: tuple[str, ...]
+
+
+_plans: dict[tuple[str, ...], Plan] = {}
+_MOST_PLANS = 1000
+
+
+def plan_of(obj: Object) -> Plan:
+    """The plan for `obj`. A log repeats few shapes, so that the many names are looked up once per shape."""
+    shape = tuple(obj)
+    plan = _plans.get(shape)
+    if plan is None:
+
+        def present(keys: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(key for key in keys if key in obj)
+
+        plan = Plan(
+            headers=present(("headers", "request_headers", "response_headers")),
+            request=present(REQUEST_KEYS),
+            response=present(RESPONSE_KEYS),
+            prompt=bool(present(_PROMPT_KEYS)),
+            choices="choices" in obj,
+            ids=present(ID_KEYS),
+            own_id="id" in obj,
+            other_ids=present(("trace_id", "custom_id", "session_id", "conversation_id")),
+            tenant=present(TENANT_KEYS),
+            metadata="metadata" in obj,
+            user=present(USER_KEYS),
+            api_key=present(KEY_KEYS),
+            received=present(RECEIVED_KEYS),
+            finished=present(FINISHED_KEYS),
+            first_token=present(FIRST_TOKEN_KEYS),
+            latency=present(LATENCY_MS_KEYS),
+            worker=present(WORKER_KEYS),
+            endpoint=present(ENDPOINT_KEYS),
+            status=present(("status", "status_code")),
+        )
+        if len(_plans) >= _MOST_PLANS:
+            _plans.clear()
+        _plans[shape] = plan
+    return plan
 
 
 class ExactNumbers(Exception):
@@ -107,21 +173,21 @@ def _first_text(obj: Object, keys: Iterable[str]) -> str | None:
 
 def parse_envelope(obj: Object, context: FileContext, *, default_vantage: str = "gateway") -> tuple[Record, ...]:
     """The one record of `obj`. Raises Reject where it holds no id or is no call at all."""
+    plan = plan_of(obj)
     headers: dict[str, str] = {}
-    add_headers(obj.get("headers"), headers)
-    add_headers(obj.get("request_headers"), headers)
-    add_headers(obj.get("response_headers"), headers)
-    request, prompt_state = _side(obj, REQUEST_KEYS, headers)
-    response, response_state = _side(obj, RESPONSE_KEYS, headers)
-    if request is None and prompt_state == "absent" and any(key in obj for key in _PROMPT_KEYS):
+    for key in plan.headers:
+        add_headers(obj[key], headers)
+    request, prompt_state = _side(obj, plan.request, headers, prompt=True)
+    response, response_state = _side(obj, plan.response, headers, prompt=False)
+    if request is None and prompt_state == "absent" and plan.prompt:
         request = obj
     bare = False
-    if response is None and response_state == "absent" and isinstance(obj.get("choices"), list):
+    if response is None and response_state == "absent" and plan.choices and isinstance(obj["choices"], list):
         response = obj
         bare = request is None
     record = Record(None, default_vantage)
     record.vantage = _vantage(obj, "client" if bare else default_vantage, context)
-    _identify(record, obj, request, response, headers)
+    _identify(record, obj, plan, request, response, headers)
 
     texts: list[Text] = []
     if request is not None and _request(request, texts):
@@ -129,16 +195,16 @@ def parse_envelope(obj: Object, context: FileContext, *, default_vantage: str = 
     if response is not None and openai.response_texts(response, texts):
         response_state = "full"
     if request is None and response is None and prompt_state == response_state == "absent":
-        weak = record.request_id is None or first_id(obj, ID_KEYS) is None
+        weak = record.request_id is None or first_id(obj, plan.ids) is None
         if weak and not headers:
             raise Reject("no_id")
     if record.request_id is None:
         raise Reject("no_id")
     record.texts = texts
     record.prompt_state, record.response_state = prompt_state, response_state
-    _people(record, obj, request, headers)
-    _times(record, obj, response, context, bare)
-    _facts(record, obj, request, response)
+    _people(record, obj, plan, request, headers)
+    _times(record, obj, plan, context, bare)
+    _facts(record, obj, plan, request, response)
     return (record,)
 
 
@@ -152,7 +218,7 @@ def _vantage(obj: Object, default: str, context: FileContext) -> str:
     return default
 
 
-def _side(obj: Object, keys: tuple[str, ...], headers: dict[str, str]) -> tuple[Object | None, str]:
+def _side(obj: Object, keys: tuple[str, ...], headers: dict[str, str], *, prompt: bool) -> tuple[Object | None, str]:
     """The body of one side and, where there is none, why."""
     for key in keys:
         value = obj.get(key)
@@ -178,7 +244,7 @@ def _side(obj: Object, keys: tuple[str, ...], headers: dict[str, str]) -> tuple[
         if key in ("input", "output") and isinstance(value, str | list) and value and state == "absent":
             return _loose(key, value), "absent"
         if isinstance(value, list) and value and isinstance(value[0], dict):
-            return _loose("input" if keys is REQUEST_KEYS else "output", value), "absent"
+            return _loose("input" if prompt else "output", value), "absent"
         if state != "absent":
             return None, state
     return None, "absent"
@@ -232,17 +298,23 @@ def _request(body: Object, texts: list[Text]) -> bool:
 
 
 def _identify(
-    record: Record, obj: Object, request: Object | None, response: Object | None, headers: dict[str, str]
+    record: Record,
+    obj: Object,
+    plan: Plan,
+    request: Object | None,
+    response: Object | None,
+    headers: dict[str, str],
 ) -> None:
-    ids = record.ids
-    candidates: list[tuple[str, str | None]] = [(key, id_text(obj[key])) for key in ID_KEYS if key in obj]
-    candidates += [(name, headers[name]) for name in ID_HEADERS if name in headers]
-    if "id" in obj and obj is not response:
+    candidates: list[tuple[str, str | None]] = [(key, id_text(obj[key])) for key in plan.ids]
+    if headers:
+        candidates += [(name, headers[name]) for name in ID_HEADERS if name in headers]
+    if plan.own_id and obj is not response:
         candidates.append(("id", id_text(obj["id"])))
     if response is not None and "id" in response:
         candidates.append(("response_id", id_text(response["id"])))
     if request is not None and request is not obj and "rid" in request:
         candidates.append(("rid", id_text(request["rid"])))
+    ids = record.ids
     for kind, value in candidates:
         if value is None:
             continue
@@ -250,37 +322,38 @@ def _identify(
             record.request_id = value
         elif value != record.request_id:
             ids.setdefault(kind.lower().replace("x_request_id", "x-request-id"), value)
-    for key in ("trace_id", "custom_id", "session_id", "conversation_id"):
-        if key in obj and (value := id_text(obj[key])) is not None:
+    for key in plan.other_ids:
+        if (value := id_text(obj[key])) is not None:
             ids[key] = value
 
 
-def _people(record: Record, obj: Object, request: Object | None, headers: dict[str, str]) -> None:
-    tenant = _first_text(obj, TENANT_KEYS)
+def _people(record: Record, obj: Object, plan: Plan, request: Object | None, headers: dict[str, str]) -> None:
+    tenant = _first_text(obj, plan.tenant)
     if tenant is None and headers:
         tenant = next((headers[name] for name in TENANT_HEADERS if name in headers), None)
-    if tenant is None:
-        for holder in (obj, request):
-            metadata = holder.get("metadata") if holder is not None else None
-            if tenant is None and isinstance(metadata, dict):
-                tenant = _first_text(metadata, TENANT_METADATA)
+    metadata = obj["metadata"] if plan.metadata else None
+    inner = request.get("metadata") if request is not None else None
+    for holder in (metadata, inner):
+        if tenant is None and isinstance(holder, dict):
+            tenant = _first_text(holder, TENANT_METADATA)
     if tenant is None and headers:
         tenant = next((headers[name] for name in TENANT_HEADERS_LAST if name in headers), None)
     record.tenant_id = tenant
-    user = _first_text(obj, USER_KEYS)
+    user = _first_text(obj, plan.user)
     if user is None and request is not None:
         user = _first_text(request, USER_KEYS)
-        metadata = request.get("metadata")
-        if user is None and isinstance(metadata, dict):
-            user = _first_text(metadata, USER_KEYS)
+        if user is None and isinstance(inner, dict):
+            user = _first_text(inner, USER_KEYS)
     record.user_id = user
-    key = _first_text(obj, KEY_KEYS) or headers.get("x-api-key") or headers.get("authorization")
+    key = _first_text(obj, plan.api_key)
+    if headers:
+        key = key or headers.get("x-api-key") or headers.get("authorization")
+        for name in (*TENANT_HEADERS, *TENANT_HEADERS_LAST):
+            if name in headers:
+                record.ids[name] = headers[name]
     if key is not None:
         record.ids["api_key"] = key_digest(key)
-    for name in (*TENANT_HEADERS, *TENANT_HEADERS_LAST):
-        if name in headers:
-            record.ids[name] = headers[name]
-    if request is not None and (salt := _first_text(request, ("cache_salt",))) is not None:
+    if request is not None and "cache_salt" in request and (salt := _first_text(request, ("cache_salt",))):
         record.ids["cache_salt"] = salt
 
 
@@ -292,22 +365,13 @@ def key_digest(key: str) -> str:
     return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
 
 
-def _times(record: Record, obj: Object, response: Object | None, context: FileContext, bare: bool) -> None:
-    for keys, name in (
-        (RECEIVED_KEYS, "received_at"),
-        (FINISHED_KEYS, "finished_at"),
-        (FIRST_TOKEN_KEYS, "first_token_at"),
-    ):
-        for key in keys:
-            if key in obj and obj[key] is not None:
-                at, precision = parse_time(obj[key], context)
-                if at is not None:
-                    setattr(record, name, at)
-                    record.time_precision = record.time_precision or precision
-                    break
+def _times(record: Record, obj: Object, plan: Plan, context: FileContext, bare: bool) -> None:
+    record.received_at = _time(record, obj, plan.received, context)
+    record.finished_at = _time(record, obj, plan.finished, context)
+    record.first_token_at = _time(record, obj, plan.first_token, context)
     if record.received_at is not None and record.finished_at is None:
-        for key in LATENCY_MS_KEYS:
-            value = obj.get(key)
+        for key in plan.latency:
+            value = obj[key]
             if isinstance(value, int | float) and (latency := seconds(value / 1000)) is not None:
                 record.latency_us = latency
                 record.finished_at = record.received_at + latency
@@ -316,21 +380,29 @@ def _times(record: Record, obj: Object, response: Object | None, context: FileCo
         record.finished_at, record.time_precision = parse_time(obj["created"], context)
 
 
-def _facts(record: Record, obj: Object, request: Object | None, response: Object | None) -> None:
-    record.model = _first_text(obj, ("model",))
-    if record.model is None and request is not None:
-        record.model = _first_text(request, ("model",))
-    if record.model is None and response is not None:
-        record.model = _first_text(response, ("model",))
-    record.endpoint = _first_text(obj, ENDPOINT_KEYS)
-    if record.endpoint is None and request is not None:
+def _time(record: Record, obj: Object, keys: tuple[str, ...], context: FileContext) -> int | None:
+    for key in keys:
+        at, precision = parse_time(obj[key], context)
+        if at is not None:
+            record.time_precision = record.time_precision or precision
+            return at
+    return None
+
+
+def _facts(record: Record, obj: Object, plan: Plan, request: Object | None, response: Object | None) -> None:
+    for holder in (obj, request, response):
+        if holder is not None and isinstance(holder.get("model"), str):
+            record.model = holder["model"] or None
+            break
+    record.endpoint = _first_text(obj, plan.endpoint)
+    if record.endpoint is None and request is not None and request is not obj:
         record.endpoint = _first_text(request, ("path", "url", "uri"))
-    record.worker = first_id(obj, WORKER_KEYS)
+    record.worker = first_id(obj, plan.worker)
     stream = obj.get("stream")
     if stream is None and request is not None:
         stream = request.get("stream")
     record.stream = stream if isinstance(stream, bool) else None
-    status = first_id(obj, ("status", "status_code"))
+    status = first_id(obj, plan.status)
     if status is None and response is not None and response is not obj:
         status = first_id(response, ("status", "status_code"))
     if status is None and (obj.get("error") or (response is not None and response.get("error"))):

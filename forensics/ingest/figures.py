@@ -64,7 +64,8 @@ def _warnings(figures: dict[str, Any]) -> list[str]:
         warnings.append(f"{figures['rejected']} lines were rejected; `forensics ask CASE rejects` shows why")
     if figures["without_tenant"]:
         warnings.append(
-            f"{figures['without_tenant']} of {figures['requests']} requests have no tenant; --tenants FILE.csv can supply it"
+            f"{figures['without_tenant']} of {figures['requests']} requests have no tenant; "
+            "--tenants FILE.csv can supply it"
         )
     if figures["tenant_conflicts"]:
         warnings.append(

@@ -1,4 +1,4 @@
-"""Records to calls: which records tell of one call, which vantages saw it, whose it is. All of it is SQL; this is the order."""
+"""Records to calls: which records tell of one call, which vantages saw it, whose it is. The work is SQL."""
 
 from __future__ import annotations
 

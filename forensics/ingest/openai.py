@@ -141,6 +141,8 @@ def _message(path: str, message: dict[str, Any], side: str, role: str, texts: li
     if isinstance(content, str):
         if content:
             texts.append((side, f"{path}.content", role, content))
+        if len(message) == 2 and "role" in message:
+            return
     elif isinstance(content, list):
         _content(f"{path}.content", content, side, role, texts)
     reasoning = message.get("reasoning_content")

@@ -7,7 +7,6 @@ edge for a whole one.
 
 from __future__ import annotations
 
-import io
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -65,7 +64,7 @@ def sniff(head: bytes) -> str:
 
 
 def pieces(path: Path, compression: str, limits: Limits) -> Iterator[tuple[bytes, int]]:
-    """Decompressed pieces of a file, each with the compressed bytes read so far. Raises StreamEnd after the last good piece."""
+    """Decompressed pieces of a file and the compressed bytes read so far. Raises StreamEnd where it breaks off."""
     out = 0
     with path.open("rb") as file:
         source = _gzip(file) if compression == "gzip" else _zstd(file)
@@ -113,7 +112,7 @@ def _gzip(file: BinaryIO) -> Iterator[bytes]:
 def _zstd(file: BinaryIO) -> Iterator[bytes]:
     import zstandard
 
-    reader = io.BufferedReader(file, _READ) if not isinstance(file, io.BufferedReader) else file
+    reader = file
     while True:
         head = reader.read(4)
         if not head:

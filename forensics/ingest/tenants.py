@@ -1,4 +1,4 @@
-"""The `--tenants` file: who is behind a request id, user, key, header or account. Reads and checks it; joins nothing."""
+"""The `--tenants` file: who is behind a request id, user, key, header or account. Reads it; joins nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _REMEDY = (
 
 
 def read_tenants(path: Path) -> pa.Table:
-    """The file as a table with the columns of `tenants`. Raises MissingInput, or UsageError that says what to change."""
+    """The file as a table with the columns of `tenants`. Raises MissingInput, or UsageError with the remedy."""
     import pyarrow as pa
 
     if not path.is_file():

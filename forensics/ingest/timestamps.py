@@ -65,9 +65,7 @@ def _number(value: float) -> tuple[int | None, str | None]:
     if not 1e9 <= value < 1e19:
         return None, None
     if value < 1e10:
-        if isinstance(value, float):
-            return round(value * 1_000_000), "s" if value.is_integer() else "us"
-        return value * 1_000_000, "s"
+        return round(value * 1_000_000), "s" if value == int(value) else "us"
     for unit, top, precision in ((1_000, 1e13, "ms"), (1, 1e16, "us")):
         if value < top:
             micros = round(value * unit)

@@ -41,7 +41,7 @@ class Writer:
         if tables["ids"].num_rows:
             self._hold("record_ids", _rows_of(tables["ids"], first))
         if tables["uses"].num_rows:
-            keys = self._content_keys(tables["contents"])
+            keys = self._content_keys(tables["contents"]["digest"].to_pylist(), tables["texts"])
             uses = _rows_of(tables["uses"], first)
             at = uses.schema.get_field_index("content")
             self._hold("record_contents", uses.set_column(at, "content", pa.array(keys[uses["content"].to_numpy()])))
@@ -73,35 +73,34 @@ class Writer:
         self._bytes += table.nbytes
         self._rows += table.num_rows
 
-    def _content_keys(self, contents: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    def _content_keys(self, digests: list[bytes], texts: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         """The case's key of every content of the block; new ones are appended."""
         known = self._contents
-        digests = contents["digest"].to_pylist()
-        keys = np.empty(len(digests), dtype=np.int64)
-        fresh: list[int] = []
-        for i, digest in enumerate(digests):
-            key = known.get(digest)
-            if key is None:
-                key = known[digest] = len(known)
-                fresh.append(i)
-            keys[i] = key
-        if fresh:
-            new = contents.take(pa.array(fresh))
-            text = new["text"]
-            if text.null_count:
-                raise AssertionError("a reading process held back a text that the case does not have")
-            self._hold(
-                "contents",
-                pa.table(
-                    {
-                        "content": pa.array(keys[fresh]),
-                        "digest": pa.array([digests[i].hex() for i in fresh], pa.string()),
-                        "text": text,
-                        "code_points": pc.cast(pc.utf8_length(text), pa.int64()),
-                        "bytes": pc.cast(pc.binary_length(text), pa.int64()),
-                    }
-                ),
-            )
+        first = len(known)
+        keys = np.array([known.setdefault(digest, len(known)) for digest in digests], dtype=np.int64)
+        if len(known) == first:
+            return keys
+        # A text that two processes met at the same time comes twice; the second is not new any more.
+        handed = texts["content"].to_numpy()
+        fresh = keys[handed] >= first
+        if int(fresh.sum()) != len(known) - first:
+            raise AssertionError("a reading process held back a text that the case does not have")
+        if not fresh.all():
+            texts = texts.filter(pa.array(fresh))
+            handed = handed[fresh]
+        text = texts["text"]
+        self._hold(
+            "contents",
+            pa.table(
+                {
+                    "content": pa.array(keys[handed]),
+                    "digest": pa.array([digests[i].hex() for i in handed], pa.string()),
+                    "text": text,
+                    "code_points": pc.cast(pc.utf8_length(text), pa.int64()),
+                    "bytes": pc.cast(pc.binary_length(text), pa.int64()),
+                }
+            ),
+        )
         return keys
 
 

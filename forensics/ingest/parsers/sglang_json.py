@@ -1,4 +1,4 @@
-"""SGLang request logs in JSON: `[stamp] {"timestamp":..., "event": "request.finished", ...}`, with or without the stamp.
+"""SGLang request logs in JSON: `[stamp] {"timestamp":..., "event": "request.finished", ...}`; the stamp may be absent.
 
 Levels 2 and 3 hold texts; level 2 cuts them; levels 0 and 1 hold none, and the record says so.
 """
