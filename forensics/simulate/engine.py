@@ -91,8 +91,8 @@ class Engine:
         request.prompt_tokens = sum(_tokens(m.content or "") + 4 for m in request.messages)
         self.on_received(request)
         worker.queue.append(request)
-        if self._dice.chance(0.08):
-            self.at(now + self._dice.uniform(0.3, 9), self._abort, request)
+        if self._dice.chance(0.1):
+            self.at(now + self._dice.uniform(0.3, 7), self._abort, request)
         self._admit(worker, now)
 
     # -- events -----------------------------------------------------------------------------------------------

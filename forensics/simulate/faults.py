@@ -17,7 +17,7 @@ from forensics.simulate.engine import Engine, Worker, hash_of
 from forensics.simulate.parameters import Parameters
 from forensics.simulate.requests import Choice, Message, Planted, Request, ToolCall
 
-RACE_SECONDS = 25.0  # how long a freed row is still read under the race
+RACE_SECONDS = 90.0  # how long what an aborted request left in its row can still be read
 WEIGHTS = {
     "host_cache_restore": 8,
     "prefix_key_without_tenant": 4,

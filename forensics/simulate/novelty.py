@@ -24,6 +24,11 @@ def longest_shared_run(language: str) -> int:
     return length + stride - 2
 
 
+def _windows_of(language: str) -> tuple[tuple[int, int], ...]:
+    """The language's own windows, and those of Latin letters: foreign words occur in every language."""
+    return (_WINDOWS[language], _LATIN) if language in _WINDOWS else (_LATIN,)
+
+
 @cache
 def _folding() -> NDArray[np.uint32]:
     """Code point -> its lower-case letter or digit, 0 for everything else."""
@@ -56,28 +61,22 @@ class Novelty:
 
     def repeated(self, text: str, language: str) -> list[int] | None:
         """Positions in `text`, one in each run that was written before, in order; None where there is none."""
-        length, _ = _WINDOWS.get(language, _LATIN)
-        hashes, places = self._windows(text, length)
-        if not len(hashes):
-            return None
-        known = self._known(hashes)
-        hits = np.flatnonzero(known)
-        if not len(hits):
-            return None
-        chosen: list[int] = []
-        last = -length
-        for hit in hits.tolist():
-            if hit - last >= length // 2:
-                chosen.append(int(places[hit + length // 2]))
-                last = hit
-        return chosen
+        chosen: set[int] = set()
+        for length, _ in _windows_of(language):
+            hashes, places = self._windows(text, length)
+            last = -length
+            for hit in np.flatnonzero(self._known(hashes)).tolist():
+                if hit - last >= length // 2:
+                    chosen.add(int(places[hit + length // 2]))
+                    last = hit
+        return sorted(chosen) or None
 
     def remember(self, text: str, language: str) -> None:
         """Keep the windows of `text`."""
-        length, stride = _WINDOWS.get(language, _LATIN)
-        hashes, _ = self._windows(text, length)
-        for index, bit in self._probes(hashes[::stride]):
-            np.bitwise_or.at(self._map, index, bit)
+        for length, stride in _windows_of(language):
+            hashes, _ = self._windows(text, length)
+            for index, bit in self._probes(hashes[::stride]):
+                np.bitwise_or.at(self._map, index, bit)
 
     def _known(self, hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
         known = np.ones(len(hashes), dtype=np.bool_)

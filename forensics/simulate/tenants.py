@@ -48,6 +48,8 @@ def house_templates(corpus: Corpus, dice: Dice) -> list[str]:
 def make(count: int, corpus: Corpus, prose: Prose, dice: Dice) -> list[Tenant]:
     """`count` tenants in a fixed order; about one in fifteen is the sister account of the one before."""
     templates = house_templates(corpus, dice)
+    for text in templates:
+        prose.novelty.remember(text, "en")  # no walk over the corpus may come upon what templates hold
     languages = [name for name in _LANGUAGE_WEIGHTS if name in prose.languages]
     weights = [_LANGUAGE_WEIGHTS[name] for name in languages]
     made: list[Tenant] = []

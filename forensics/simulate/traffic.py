@@ -100,6 +100,9 @@ class Traffic:
         ]
         self.lookalikes: list[Lookalike] = []
         self.count = 0
+        verbatim = [*self._licences, *(text for pair in self._questions for text in pair), *STOCK_PHRASES, TOOL_SCHEMA]
+        for text in verbatim:
+            prose.novelty.remember(text, "en")
 
     # -- sessions ---------------------------------------------------------------------------------------------
 
@@ -207,13 +210,13 @@ class Traffic:
         session.history.append(Message("user", question, session.tenant))
         cut = answer.rfind(" ", 0, len(answer) * 2 // 3)
         if self._dice.chance(0.5) and cut > 40:
-            answer = answer[:cut] + " " + self._dice.pick(session.topic) + answer[cut:]
-            same = answer[:cut]
+            same = [answer[:cut], answer[cut:].strip()]
+            answer = f"{answer[:cut]} {self._dice.pick(session.topic)}{answer[cut:]}"
         else:
-            same = answer
+            same = [answer]
         request.choices = [Choice(answer)]
-        if any(other.tenant is not session.tenant for other in askers):
-            self.lookalikes.append(Lookalike("same_question", request, same, tuple(other.rid for other in askers[-5:])))
+        others = tuple(other.rid for other in askers[-5:])
+        self.lookalikes.extend(Lookalike("same_question", request, part, others) for part in same)
         askers.append(request)
 
     def _turn_licence(self, session: Session, request: Request) -> None:

@@ -148,7 +148,7 @@ def _locate(request: Request, leak: Planted, form: str) -> tuple[str, str, int]:
 
 def lookalike_rows(lookalikes: Sequence[Lookalike], form: str) -> list[dict[str, Any]]:
     """Rows of lookalikes.jsonl: innocent shared text that stands in a delivered response."""
-    rows: list[dict[str, Any]] = []
+    rows: dict[tuple[str, str, int, str], dict[str, Any]] = {}
     for entry in lookalikes:
         request = entry.request
         if request.aborted:
@@ -156,15 +156,12 @@ def lookalike_rows(lookalikes: Sequence[Lookalike], form: str) -> list[dict[str,
         for path, text, _, _ in fields(request, form):
             at = text.find(entry.text)
             if at >= 0:
-                rows.append(
-                    {
-                        "class": entry.kind,
-                        "request_ids": [request.rid, *entry.others],
-                        "field": path,
-                        "char_start": at,
-                        "char_end": at + len(entry.text),
-                        "tenant_id": request.tenant.name,
-                    }
-                )
-                break
-    return rows
+                rows[(request.rid, path, at, entry.kind)] = {
+                    "class": entry.kind,
+                    "request_ids": [request.rid, *entry.others],
+                    "field": path,
+                    "char_start": at,
+                    "char_end": at + len(entry.text),
+                    "tenant_id": request.tenant.name,
+                }
+    return list(rows.values())
