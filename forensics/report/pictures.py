@@ -63,7 +63,7 @@ def affected_over_time(buckets: Sequence[Bucket]) -> Markup:
     lower.set_ylabel("all responses")
     _legend(upper)
     step = max(1, -(-len(buckets) // 5))
-    lower.set_xticks(list(places)[::step], [bucket.label[:16].replace(" ", "\n") for bucket in buckets[::step]])
+    lower.set_xticks(list(places)[::step], [bucket.label.replace(" ", "\n") for bucket in buckets[::step]])
     for axes in (upper, lower):
         _plain(axes)
         _whole_numbers(axes)

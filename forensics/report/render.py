@@ -36,8 +36,8 @@ def markdown_text(value: Any) -> Any:
 
 
 def markdown_code(value: str) -> Markdown:
-    """An id as a code span that nothing in it can end; a bar is escaped for tables."""
-    text = safe_text(value).replace("|", "\\|")
+    """An id as a code span that nothing in it can end. Not for tables: a bar inside would end the cell."""
+    text = safe_text(value)
     fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
     pad = " " if text.startswith("`") or text.endswith("`") or not text else ""
     return Markdown(f"{fence}{pad}{text}{pad}{fence}")

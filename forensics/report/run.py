@@ -130,10 +130,11 @@ def _remove_stale(case: Case, kept: set[str]) -> None:
 
 
 def _complete(case: Case, figures: dict[str, Any]) -> bool:
-    names = ("report.html", "report.md")
-    written = [path for path in (case.root / "report" / name for name in names) if path.is_file()]
-    written += [path for name in LETTER_FILES for path in (case.root / "notify").glob(f"T-*/{name}")]
-    return bool(len(written) >= figures["files"])
+    """Whether every file that the last run wrote is there."""
+    pseudonyms = load_pseudonyms(case)
+    folders = [f"notify/{pseudonyms.tenant(row[0])}" for row in case.rows("report/letter_tenants")]
+    expected = {"report/report.html", "report/report.md"} | {f"{f}/{name}" for f in folders for name in LETTER_FILES}
+    return all((case.root / path).is_file() for path in expected - set(figures["withheld"]))
 
 
 def _tell(progress: Progress | None, label: str, done: int) -> None:

@@ -138,10 +138,11 @@ def _lengths(case: Case) -> Iterator[Number]:
 
 
 def _unmeasured() -> Iterator[Number]:
-    controls = "not measured: `forensics controls` plants leaks in unaffected responses and measures how many are found"
+    controls = "not measured: the verb controls plants leaks in unaffected responses and measures how many are found"
     yield Number("upper_bound.responses", None, controls)
     yield Number("recall", None, controls)
-    yield Number("mechanism", None, "mechanism tests are not supported yet; they read slots and batches, which these logs do not hold")
+    tests = "mechanism tests are not supported yet; they read slots and batches, which these logs do not hold"
+    yield Number("mechanism", None, tests)
     method = "these logs show that responses were generated; that they were returned or viewed is not inferred"
     yield Number("delivery", "generated", method)
 

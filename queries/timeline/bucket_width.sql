@@ -17,7 +17,7 @@ SELECT coalesce(
         SELECT min(w.seconds)
         FROM widths AS w
         CROSS JOIN span AS s
-        WHERE w.seconds * $buckets >= epoch(s.last_at) - epoch(s.first_at)
+        WHERE w.seconds::BIGINT * $buckets >= epoch(s.last_at) - epoch(s.first_at)
     ),
     604800
 ) AS seconds

@@ -1,0 +1,101 @@
+"""The report is parsed back with standard parsers: nothing active, nothing from outside, nothing of any customer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from case_builder import HOSTILE_TENANTS, OTHER_SECRET, SECRET, CaseBuilder, hostile_case
+from inert_page import Page, assert_inert
+from markdown_it import MarkdownIt
+
+from forensics.case.store import Case
+from forensics.report import run as report
+from forensics.report.render import template_names, template_source
+
+
+@pytest.mark.parametrize("which", ["small", "hostile"])
+def test_the_page_is_inert_and_self_contained(which: str, request: pytest.FixtureRequest) -> None:
+    root = request.getfixturevalue(which)
+    text = (root / "report/report.html").read_text(encoding="utf-8")
+    page = assert_inert(text)
+    assert sum(tag == "svg" for tag, _ in page.tags) == 3
+    ids = [a["id"] for _, a in page.tags if "id" in a]
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.md"])
+def test_no_names_ids_or_texts_in_what_leaves_the_house(name: str, small: Path, hostile: Path) -> None:
+    text = (small / "report" / name).read_text(encoding="utf-8")
+    for forbidden in ("alpha", "gamma", "req-a1", "req-b1", "gateway.jsonl", SECRET[:24], OTHER_SECRET[:24]):
+        assert forbidden not in text
+    assert re.search(r"T-[0-9A-Z]{4}", text) and re.search(r"R-[0-9A-Z]{6}", text)
+    nasty = (hostile / "report" / name).read_text(encoding="utf-8")
+    for forbidden in (*HOSTILE_TENANTS, "alert(1)", "cmd()", "example.invalid", "\x1b", "\u202e", "invoice"):
+        assert forbidden not in nasty
+
+
+def test_the_figures_of_the_case_are_in_the_text(small: Path) -> None:
+    text = " ".join("".join(Page((small / "report/report.html").read_text()).text).split())
+    assert "2 of 8 responses carry text of another customer" in text
+    assert "received between 2026-03-04 10:01 UTC and 2026-03-04 10:02 UTC" in text
+    assert "7 of 8 (87.5 %) requests could be examined" in text
+    assert "Not tested yet" in text and "not measured" in text
+    markdown = (small / "report/report.md").read_text()
+    assert "2 of 8 responses carry text of another customer" in markdown
+
+
+def test_every_percentage_has_its_numbers(small: Path) -> None:
+    text = "".join(Page((small / "report/report.html").read_text()).text)
+    for match in re.finditer(r"\((\d[\d.]*) %\)", text):
+        assert re.search(r"[\d,]+ of [\d,]+ $", text[: match.start()]), match.group()
+
+
+@pytest.mark.parametrize("name", [n for n in template_names() if not n.startswith("style")])
+def test_no_template_types_a_number_by_hand(name: str) -> None:
+    source = re.sub(r"\{[{%#].*?[}%#]\}", "", template_source(name), flags=re.DOTALL)
+    prose = re.sub(r"<[^>]*>", "", source)
+    prose = prose.replace("SHA-256", "")
+    assert not re.search(r"\d", prose), re.findall(r".*\d.*", prose)
+
+
+def test_markdown_tables_have_equal_rows(hostile: Path) -> None:
+    parsed = MarkdownIt("commonmark").enable("table").parse((hostile / "report/report.md").read_text())
+    tables = [token for token in parsed if token.type == "table_open"]
+    assert len(tables) == 7
+    assert not [c for t in parsed for c in t.children or () if c.type in ("link_open", "image", "html_inline")]
+
+
+def test_two_runs_give_the_same_bytes(tmp_path: Path, hostile: Path, reported: Callable[..., Path]) -> None:
+    again = reported(hostile_case(), tmp_path / "again")
+    names = sorted(p.relative_to(hostile).as_posix() for f in ("report", "notify") for p in (hostile / f).rglob("*.*"))
+    assert len(names) == 2 + 4 * len(HOSTILE_TENANTS)
+    for name in names:
+        assert (hostile / name).read_bytes() == (again / name).read_bytes(), name
+
+
+def test_missing_files_come_back_and_stale_ones_go(tmp_path: Path, reported: Callable[..., Path]) -> None:
+    b = CaseBuilder()
+    source = b.request("s", "alpha", 0, 10, prompt=SECRET)
+    recipient = b.request("r", "beta", 5, 15, response=SECRET)
+    b.fragment("f", recipient, 0, len(SECRET), ["alpha"], [(source, "prompt")])
+    root = reported(b, tmp_path / "c")
+    stale = root / "notify/T-0000"
+    stale.mkdir()
+    (stale / "letter.md").write_text("old")
+    (stale / "sent.eml").write_text("kept: not ours")
+    (root / "report/report.md").unlink()
+    with Case.open(root) as case:
+        assert report.run(case, report.Parameters()).skipped
+    assert (root / "report/report.md").is_file()
+    assert [path.name for path in stale.iterdir()] == ["sent.eml"]
+
+
+def test_nothing_affected_still_makes_a_report(tmp_path: Path, reported: Callable[..., Path]) -> None:
+    root = reported(CaseBuilder(), tmp_path / "c")
+    text = (root / "report/report.html").read_text()
+    assert_inert(text)
+    assert "This is no proof that nothing leaked" in text
+    assert not list((root / "notify").iterdir())
