@@ -1,8 +1,7 @@
 """How fast is a whole run, in MB of raw log per second, and how much memory does it take?
 
-Simulates a case of the size asked for, runs `forensics run` on it as a user would, and parses the same bytes with a bare
-two-process orjson loop as yardstick, since no reader of JSON logs can be faster than that. Measures, never judges: tests
-are not gated by time.
+Simulates a case of the size asked for, runs `forensics run` on it as a user would, and parses the same bytes with a
+bare two-process orjson loop as yardstick: no reader of JSON logs can be faster than that. Measures, never judges.
 """
 
 from __future__ import annotations

@@ -106,7 +106,11 @@ def run_stage(
 def _run(case: Case, stage: str, settings: dict[str, Any], progress: Progress | None) -> Summary:
     """A stage's room is imported when its turn comes, so that no verb pays for the others."""
     room = import_module(f"forensics.{stage}.run")
-    show = (lambda label, done, total: progress(f"{stage}: {label}", done, total)) if progress else None
+
+    def show(label: str, done: int, total: int) -> None:
+        if progress is not None and label != "done":
+            progress(stage if label == stage else f"{stage}: {label}", done, total)
+
     summary: Summary = room.run(case, room.Parameters(**settings), show)
     return summary
 

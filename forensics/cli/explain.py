@@ -30,7 +30,6 @@ CANDIDATE_COLUMNS = (
     "lag seconds",
     "same worker",
     "overlapped",
-    "relations",
 )
 SET_ASIDE = ("start", "end", "rule", "detail", "holders", "bits")
 DECISION = ("at", "name", "decision", "reason")
@@ -110,6 +109,9 @@ def _human(found: Explanation) -> Iterable[RenderableType]:
         [(c.rank, *(getattr(c, name.replace(" ", "_")) for name in CANDIDATE_COLUMNS)) for c in found.candidates],
         title="candidate sources",
     )
+    if any(c.relations for c in found.candidates):
+        facts = [(c.rank, relation) for c in found.candidates for relation in c.relations]
+        yield table(("rank", "fact"), facts, title="what the timeline says of source and recipient")
     if found.set_aside:
         yield table(SET_ASIDE, [tuple(row[c] for c in SET_ASIDE) for row in found.set_aside], title="set aside here")
     if found.reviews:
@@ -128,7 +130,9 @@ def _side_by_side(recipient: Passage, sources: tuple[Passage, ...]) -> Iterable[
 
     grid = Table(title="text from the log: untrusted, confidential", show_lines=True)
     for heading, passage in (("recipient", recipient), *(("source", source) for source in sources[:2])):
-        grid.add_column(Text(f"{heading}: {safe_text(passage.request_id)} {passage.field}"), overflow="fold", ratio=1)
+        grid.add_column(
+            Text(f"{heading}: {safe_text(passage.request_id)} {passage.field}"), overflow="fold", max_width=70
+        )
     cells = []
     for passage in (recipient, *sources[:2]):
         shown = Text(safe_text(passage.before, keep_newlines=True), style="dim")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = "1.0"
 INTERRUPTED = 130
 INTERNAL = 1
-BYTES_LABELS = ("ingest: ", "attribution: attribute")  # steps whose progress is counted in bytes
+BYTES_LABELS = ("ingest", "attribution: attribute")  # steps whose progress is counted in bytes
 Progress = Callable[[str, int, int], None]
 
 
@@ -107,7 +107,7 @@ def console(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else 160
+    width = None if stream.isatty() else 400  # a pipe has no edge; nothing is folded for it
     return Console(stderr=stderr, markup=False, emoji=False, highlight=False, width=width)
 
 

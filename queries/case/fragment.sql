@@ -32,5 +32,6 @@ FROM fragments
 JOIN joined_requests USING (request)
 LEFT JOIN verdicts USING (fragment_id)
 WHERE starts_with(fragments.fragment_id, $fragment)
+   OR starts_with(fragments.fragment_id, 'F-' || $fragment)
 ORDER BY fragments.fragment_id
 LIMIT 2
