@@ -109,18 +109,32 @@ def load_view(case: Case, pseudonyms: Pseudonyms, most_rows: int) -> ReportView:
             for request_id, tenant_id, received, worker, verdict, fragments, characters, sources in requests
         ),
         requests_left_out=case.count("affected_requests") - len(requests),
+        # By pseudonym, never by id: the order of the ids would tell names apart.
         tenants=tuple(
-            TenantRow(pseudonyms.tenant(tenant_id), *rest) for tenant_id, *rest in case.rows("report/tenants")
+            sorted(
+                (TenantRow(pseudonyms.tenant(tenant_id), *rest) for tenant_id, *rest in case.rows("report/tenants")),
+                key=lambda row: (("yes", "review", "no").index(row.notify), row.tenant_ref),
+            )
         ),
         pairs=tuple(
-            PairRow(
-                "no source in the logs" if source is None else pseudonyms.tenant(source),
-                pseudonyms.tenant(recipient),
-                *rest,
+            sorted(
+                (
+                    PairRow(
+                        "no source in the logs" if source is None else pseudonyms.tenant(source),
+                        pseudonyms.tenant(recipient),
+                        *rest,
+                    )
+                    for source, recipient, *rest in case.rows("report/who_to_whom")
+                ),
+                key=lambda row: (-row.fragments, row.source_ref, row.recipient_ref),
             )
-            for source, recipient, *rest in case.rows("report/who_to_whom")
         ),
-        workers=tuple(WorkerRow(pseudonyms.worker(worker), *rest) for worker, *rest in case.rows("report/by_worker")),
+        workers=tuple(
+            sorted(
+                (WorkerRow(pseudonyms.worker(worker), *rest) for worker, *rest in case.rows("report/by_worker")),
+                key=lambda row: row.worker_ref,
+            )
+        ),
         buckets=tuple(
             pictures.Bucket(label, responses, affected, possible)
             for _, label, responses, affected, possible in case.rows("report/affected_over_time", {"width_us": width})
