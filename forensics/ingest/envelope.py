@@ -263,6 +263,8 @@ def _decoded(value: object) -> tuple[object, str]:
     for _ in range(3):
         if not isinstance(value, str):
             return value, "absent"
+        if len(value) <= 64 and value.strip().lower() in _REDACTED:
+            return None, "redacted"
         text = value.strip()
         if text[:1] not in ("{", "[", '"'):
             break
@@ -270,8 +272,6 @@ def _decoded(value: object) -> tuple[object, str]:
             value = orjson.loads(text)
         except orjson.JSONDecodeError:
             return value, "truncated" if text[:1] in ("{", "[") else "absent"
-    if isinstance(value, str) and len(value) <= 64 and value.strip().lower() in _REDACTED:
-        return None, "redacted"
     return value, "absent"
 
 

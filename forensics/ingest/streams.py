@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-_READ = 1 << 18
+_READ = 1 << 14
 _PIECE = 1 << 20
 _FREE_OUTPUT = 64 << 20
 _ZSTD_MAGIC = 0xFD2FB528
@@ -72,6 +72,8 @@ def pieces(path: Path, compression: str, limits: Limits) -> Iterator[tuple[bytes
             out += len(piece)
             read = file.tell()
             if out > limits.max_bytes:
+                if len(piece) > out - limits.max_bytes:
+                    yield piece[: limits.max_bytes - out], read
                 raise StreamEnd("size")
             if out > _FREE_OUTPUT and out > limits.max_ratio * max(read, 1):
                 raise StreamEnd("ratio")
