@@ -1,4 +1,4 @@
--- question: from which request to which did text travel?
+-- question: from which request to which did text travel, as far as that is probable or better?
 -- inputs:   fragments, verdicts, appearances
 -- grain:    one row per source request and recipient request
 -- parameters: none
@@ -18,14 +18,11 @@ SELECT
     f.request AS recipient_request,
     count(DISTINCT f.fragment_id) AS fragments,
     sum(f."end" - f."start")::BIGINT AS characters,
-    arg_min(
-        v.verdict,
-        CASE v.verdict WHEN 'confirmed' THEN 1 WHEN 'probable' THEN 2 WHEN 'possible' THEN 3 ELSE 4 END
-    ) AS verdict,
+    min(v.verdict) AS verdict,  -- confirmed before probable
     bool_or(len(f.sources) > 1) AS one_of_several
 FROM best AS b
 INNER JOIN fragments AS f ON f.fragment_id = b.fragment_id
 INNER JOIN verdicts AS v ON v.fragment_id = f.fragment_id
-WHERE v.verdict <> 'excluded'
+WHERE v.verdict IN ('confirmed', 'probable')
 GROUP BY b.source_request, f.request
 ORDER BY recipient_request, source_request

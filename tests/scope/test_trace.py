@@ -73,6 +73,13 @@ def test_slices_arrows_and_counters(tmp_path: Path) -> None:
     assert max(e["args"]["in flight"] for e in counters) == 2  # req-c1 and req-d1 on w1
 
 
+def test_weak_findings_draw_no_arrow(tmp_path: Path) -> None:
+    b = small_case()
+    b.fragment("weak", 6, 0, 5, ["delta"], [(4, "prompt")], machine_verdict="possible")
+    events = trace(b, tmp_path / "c")["traceEvents"]
+    assert sum(e["ph"] == "s" for e in events) == 3
+
+
 def test_involved_requests_come_first_when_room_is_short(tmp_path: Path) -> None:
     document = trace(small_case(), tmp_path / "c", slices=5)
     roles = sorted(e["cat"] for e in document["traceEvents"] if e["ph"] == "X")
