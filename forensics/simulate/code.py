@@ -10,7 +10,7 @@ from forensics.simulate.dice import Dice
 from forensics.simulate.prose import Prose
 
 _NAME = re.compile(r"\b[A-Za-z_]\w{4,}\b")
-_NUMBER = re.compile(r"\b\d{1,6}\b")
+_NUMBER = re.compile(r"\b\d{1,18}\b")
 _KEPT = frozenset(
     "print return import class function public private static const double float string while break continue lambda "
     "yield raise except finally async await range append except struct package public protected void boolean "

@@ -153,6 +153,8 @@ class Prose:
             if place is None:
                 break
             for at in reversed(place):
+                if at >= len(text):  # the word there went with its neighbour
+                    continue
                 text = _replace(text, at, dice.pick(content), is_spaceless(language))
         self.novelty.remember(text, language)
         return text
