@@ -40,7 +40,9 @@ class Bench:
     def texts(self, request_id: str) -> dict[str, str]:
         """Field path -> text of one call; a response's path as it is, a prompt's with `<` before it."""
         contents = {row["content"]: row["text"] for row in self.rows("contents", "content")}
-        requests = {row["request"] for row in self.rows("joined_requests", "request") if row["request_id"] == request_id}
+        requests = {
+            row["request"] for row in self.rows("joined_requests", "request") if row["request_id"] == request_id
+        }
         return {
             ("<" if row["side"] == "prompt" else "") + row["field"]: contents[row["content"]]
             for row in self.rows("request_contents", "ordinal")

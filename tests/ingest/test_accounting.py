@@ -17,8 +17,26 @@ from forensics.ingest.streams import Limits
 from forensics.ingest.worker import Block, FileFacts, read_block
 
 SEEDS = [
-    json.dumps({"request_id": "g-1", "tenant_id": "t", "timestamp": "2026-03-04T05:06:07Z", "request": {"messages": [{"role": "user", "content": "häl\u4f60o"}], "tools": [{"a": 1}]}, "response": {"choices": [{"message": {"content": "yes", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}}]}}),
-    json.dumps({"req": {"prompt": ["a", "b"], "headers": {"x-request-id": "9"}}, "res": {"id": "c", "choices": [{"text": "x"}]}, "latency_ms": 4.5}),
+    json.dumps(
+        {
+            "request_id": "g-1",
+            "tenant_id": "t",
+            "timestamp": "2026-03-04T05:06:07Z",
+            "request": {"messages": [{"role": "user", "content": "häl\u4f60o"}], "tools": [{"a": 1}]},
+            "response": {
+                "choices": [
+                    {"message": {"content": "yes", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}}
+                ]
+            },
+        }
+    ),
+    json.dumps(
+        {
+            "req": {"prompt": ["a", "b"], "headers": {"x-request-id": "9"}},
+            "res": {"id": "c", "choices": [{"text": "x"}]},
+            "latency_ms": 4.5,
+        }
+    ),
     '[2026-01-02 03:04:05] {"timestamp":"2026-01-02T03:04:05.6","event":"request.finished","rid":"r1","obj":{"text":"p"},"out":{"text":"o","meta_info":{"id":"r1","finish_reason":{"type":"stop"},"e2e_latency":1.0}}}',
     "[2026-01-02 03:04:05] Finish: obj=GenerateReqInput(rid='r1', text='a' ... 'b', input_ids=[1, 2]), out={'text': 'x\\n', 'meta_info': {'id': 'r1', 'finish_reason': None}}",
     "[2026-01-02 03:04:05 TP0] Decode batch, #running-req: 5",
@@ -39,7 +57,9 @@ def mutate(line: bytes, random_: random.Random) -> bytes:
             case 1:
                 data[at:at] = bytes(random_.randrange(256) for _ in range(random_.randint(1, 5)))
             case 2:
-                data[at:at] = random_.choice([b"\n", b"\r\n", b"\0", b"\xff", b"\\ud800", b"NaN", b"{", b"]", b'"', b"1e999", b"'"])
+                data[at:at] = random_.choice(
+                    [b"\n", b"\r\n", b"\0", b"\xff", b"\\ud800", b"NaN", b"{", b"]", b'"', b"1e999", b"'"]
+                )
             case 3:
                 data[at:at] = data[: random_.randint(0, 40)]
             case 4:
@@ -67,7 +87,17 @@ def test_a_thousand_mutated_lines_reconcile(format_name):
     balance(b"\n".join(lines), format_name)
 
 
-@given(st.lists(st.one_of(st.binary(max_size=80), st.text(max_size=80).map(lambda t: t.encode("utf-8", "surrogatepass")), st.sampled_from([s.encode() for s in SEEDS])), max_size=12), st.booleans())
+@given(
+    st.lists(
+        st.one_of(
+            st.binary(max_size=80),
+            st.text(max_size=80).map(lambda t: t.encode("utf-8", "surrogatepass")),
+            st.sampled_from([s.encode() for s in SEEDS]),
+        ),
+        max_size=12,
+    ),
+    st.booleans(),
+)
 @settings(max_examples=150, deadline=None)
 def test_any_bytes_reconcile(lines, ended):
     balance(b"\n".join(lines) + (b"\n" if ended else b""), "house", most=400)
@@ -75,12 +105,73 @@ def test_any_bytes_reconcile(lines, ended):
 
 _json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["request_id", "request", "response", "messages", "choices", "message", "content", "tool_calls", "function", "usage", "headers", "metadata", "timestamp", "event", "obj", "out", "meta_info", "rid", "text", "finish_reason", "status", "tenant", "id", "created"]), inner, max_size=6),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "request_id",
+                    "request",
+                    "response",
+                    "messages",
+                    "choices",
+                    "message",
+                    "content",
+                    "tool_calls",
+                    "function",
+                    "usage",
+                    "headers",
+                    "metadata",
+                    "timestamp",
+                    "event",
+                    "obj",
+                    "out",
+                    "meta_info",
+                    "rid",
+                    "text",
+                    "finish_reason",
+                    "status",
+                    "tenant",
+                    "id",
+                    "created",
+                ]
+            ),
+            inner,
+            max_size=6,
+        )
+    ),
     max_leaves=25,
 )
 
 
-@given(st.dictionaries(st.sampled_from(["request_id", "request", "response", "timestamp", "event", "rid", "obj", "out", "headers", "tenant_id", "messages", "choices", "user", "usage", "input", "output", "latency_ms"]), _json, max_size=8), st.sampled_from(["request.received", "request.finished", "request.received.openai", None]))
+@given(
+    st.dictionaries(
+        st.sampled_from(
+            [
+                "request_id",
+                "request",
+                "response",
+                "timestamp",
+                "event",
+                "rid",
+                "obj",
+                "out",
+                "headers",
+                "tenant_id",
+                "messages",
+                "choices",
+                "user",
+                "usage",
+                "input",
+                "output",
+                "latency_ms",
+            ]
+        ),
+        _json,
+        max_size=8,
+    ),
+    st.sampled_from(["request.received", "request.finished", "request.received.openai", None]),
+)
 @settings(max_examples=300, deadline=None)
 def test_any_shape_of_object_is_a_record_or_a_named_reject(value, event):
     if event:
@@ -153,7 +244,14 @@ def test_reject_reasons(bench):
     bench.put("g.jsonl", b"\n".join(lines))
     summary = bench.run()
     file = summary.figures["files"][0]
-    assert file["reasons"] == {"bad_utf8": 1, "bad_json": 1, "not_an_object": 2, "no_id": 1, "too_deep": 1, "cut_last_line": 1}
+    assert file["reasons"] == {
+        "bad_utf8": 1,
+        "bad_json": 1,
+        "not_an_object": 2,
+        "no_id": 1,
+        "too_deep": 1,
+        "cut_last_line": 1,
+    }
     assert (file["records"], file["blank"]) == (3, 1)
     assert bench.joined()["half \ufffd"]["tenant_id"] == "t\U0001f600"
     assert summary.figures["notices"] == {"lenient_json": 1, "lone_surrogate": 1}
@@ -178,14 +276,22 @@ def test_shapes_of_json_files(bench, data, records):
     summary = bench.run()
     assert summary.figures["records"] == records
     row = bench.rows("evidence", "evidence")[0]
-    assert row["record_bytes"] + row["rejected_bytes"] + row["blank_bytes"] + row["structure_bytes"] == len(data.encode())
+    assert row["record_bytes"] + row["rejected_bytes"] + row["blank_bytes"] + row["structure_bytes"] == len(
+        data.encode()
+    )
     raw = data.encode()
     for request in bench.rows("requests", "key"):
         piece = raw[request["byte_offset"] : request["byte_offset"] + request["byte_length"]]
         assert json.loads(piece.decode("utf-8-sig"))["request_id"] == request["request_id"]
 
 
-@given(st.binary(max_size=200) | st.lists(st.sampled_from([b"{", b"}", b"[", b"]", b",", b'"a"', b":", b"1", b"\n", b" ", b'{"request_id":"a"}']), max_size=30).map(b"".join))
+@given(
+    st.binary(max_size=200)
+    | st.lists(
+        st.sampled_from([b"{", b"}", b"[", b"]", b",", b'"a"', b":", b"1", b"\n", b" ", b'{"request_id":"a"}']),
+        max_size=30,
+    ).map(b"".join)
+)
 @settings(max_examples=200, deadline=None)
 def test_documents_reconcile(data):
     end = 0
@@ -207,8 +313,16 @@ def test_a_folder_of_junk_is_counted_and_refused(bench):
     rows = bench.rows("evidence", "name")
     assert {row["format"] for row in rows} == {"unknown"}
     assert len(rows) == 5
-    assert all(row["rejected_bytes"] + row["blank_bytes"] + row["structure_bytes"] == row["content_bytes"] for row in rows)
-    assert {row["name"] for row in rows} == {"evidence/a.bin", "evidence/b.txt", "evidence/c.zip", "evidence/empty", "evidence/sub/package.json"}
+    assert all(
+        row["rejected_bytes"] + row["blank_bytes"] + row["structure_bytes"] == row["content_bytes"] for row in rows
+    )
+    assert {row["name"] for row in rows} == {
+        "evidence/a.bin",
+        "evidence/b.txt",
+        "evidence/c.zip",
+        "evidence/empty",
+        "evidence/sub/package.json",
+    }
 
 
 def test_max_rejects(bench):

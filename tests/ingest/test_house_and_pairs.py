@@ -8,7 +8,12 @@ from datetime import datetime
 import pytest
 
 MESSAGES = [{"role": "user", "content": "When does pier 4 open?"}]
-ANSWER = {"id": "resp-9", "object": "chat.completion", "choices": [{"index": 0, "message": {"role": "assistant", "content": "At six."}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 8, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 4}}}
+ANSWER = {
+    "id": "resp-9",
+    "object": "chat.completion",
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "At six."}, "finish_reason": "stop"}],
+    "usage": {"prompt_tokens": 8, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 4}},
+}
 
 
 def line(record: object) -> str:
@@ -18,12 +23,33 @@ def line(record: object) -> str:
 def test_house_record_fills_every_column(bench):
     bench.put(
         "g.jsonl",
-        line({"request_id": "g-1", "tenant_id": "acme", "timestamp": "2026-03-04T05:06:07.089Z", "finished_at": "2026-03-04T06:06:09+01:00", "first_token_at": 1772600767500, "worker": "w2", "model": "m1", "stream": True, "user": "u7", "status": 200, "request": {"messages": MESSAGES}, "response": ANSWER}),
+        line(
+            {
+                "request_id": "g-1",
+                "tenant_id": "acme",
+                "timestamp": "2026-03-04T05:06:07.089Z",
+                "finished_at": "2026-03-04T06:06:09+01:00",
+                "first_token_at": 1772600767500,
+                "worker": "w2",
+                "model": "m1",
+                "stream": True,
+                "user": "u7",
+                "status": 200,
+                "request": {"messages": MESSAGES},
+                "response": ANSWER,
+            }
+        ),
     )
     summary = bench.run()
     row = bench.joined()["g-1"]
     assert summary.figures["files"][0]["format"] == "house"
-    assert (row["tenant_id"], row["user_id"], row["worker"], row["model"], row["status"]) == ("acme", "u7", "w2", "m1", "200")
+    assert (row["tenant_id"], row["user_id"], row["worker"], row["model"], row["status"]) == (
+        "acme",
+        "u7",
+        "w2",
+        "m1",
+        "200",
+    )
     assert row["received_at"] == datetime(2026, 3, 4, 5, 6, 7, 89000)
     assert row["finished_at"] == datetime(2026, 3, 4, 5, 6, 9)
     assert row["first_token_at"] == datetime(2026, 3, 4, 5, 6, 7, 500000)
@@ -34,7 +60,12 @@ def test_house_record_fills_every_column(bench):
 
 
 def test_an_id_alone_is_a_gateway_record(bench):
-    bench.put("g.jsonl", line({"request_id": "g-1", "tenant_id": "acme"}) + line({"request_id": "g-2"}) + line({"tenant_id": "acme", "timestamp": "2026-03-04T05:06:07Z"}))
+    bench.put(
+        "g.jsonl",
+        line({"request_id": "g-1", "tenant_id": "acme"})
+        + line({"request_id": "g-2"})
+        + line({"tenant_id": "acme", "timestamp": "2026-03-04T05:06:07Z"}),
+    )
     summary = bench.run()
     assert summary.figures["files"][0]["records"] == 2
     assert summary.figures["files"][0]["reasons"] == {"no_id": 1}
@@ -52,7 +83,10 @@ def test_an_id_alone_is_a_gateway_record(bench):
         {"request_body": {"messages": MESSAGES}, "response_body": ANSWER},
         {"input": {"messages": MESSAGES}, "output": ANSWER},
         {"input": MESSAGES, "output": "At six."},
-        {"request": {"method": "POST", "headers": {"X-A": "b"}, "body": {"messages": MESSAGES}}, "response": {"status": 200, "body": json.dumps(ANSWER)}},
+        {
+            "request": {"method": "POST", "headers": {"X-A": "b"}, "body": {"messages": MESSAGES}},
+            "response": {"status": 200, "body": json.dumps(ANSWER)},
+        },
         {"request.body": json.dumps({"messages": MESSAGES}), "response.body": json.dumps(ANSWER)},
         {"messages": MESSAGES, "model": "m", "choices": ANSWER["choices"]},
         {"messages": MESSAGES, "model": "m", "response": ANSWER},
@@ -73,17 +107,42 @@ def test_every_text_has_its_field_path(bench):
     request = {
         "messages": [
             {"role": "system", "content": "sys"},
-            {"role": "user", "content": [{"type": "text", "text": "one"}, {"type": "image_url", "image_url": {"url": "data:x"}}, {"type": "input_text", "text": "two"}]},
-            {"role": "assistant", "content": None, "reasoning_content": "hm", "tool_calls": [{"id": "c1", "function": {"name": "seek", "arguments": '{"q": 1}'}}]},
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": "one"},
+                    {"type": "image_url", "image_url": {"url": "data:x"}},
+                    {"type": "input_text", "text": "two"},
+                ],
+            },
+            {
+                "role": "assistant",
+                "content": None,
+                "reasoning_content": "hm",
+                "tool_calls": [{"id": "c1", "function": {"name": "seek", "arguments": '{"q": 1}'}}],
+            },
             {"role": "tool", "content": "found"},
         ],
         "tools": [{"type": "function", "function": {"name": "seek", "parameters": {"b": 1, "a": 2}}}],
     }
     response = {
         "choices": [
-            {"index": 0, "message": {"content": None, "tool_calls": [{"function": {"name": "f", "arguments": {"k": "v"}}}], "reasoning": "why"}},
+            {
+                "index": 0,
+                "message": {
+                    "content": None,
+                    "tool_calls": [{"function": {"name": "f", "arguments": {"k": "v"}}}],
+                    "reasoning": "why",
+                },
+            },
             {"index": 1, "message": {"content": "", "refusal": "no"}},
-            {"index": 2, "message": {"content": [{"type": "output_text", "text": "part"}], "function_call": {"name": "old", "arguments": "{}"}}},
+            {
+                "index": 2,
+                "message": {
+                    "content": [{"type": "output_text", "text": "part"}],
+                    "function_call": {"name": "old", "arguments": "{}"},
+                },
+            },
         ]
     }
     bench.put("p.jsonl", line({"request_id": "r", "request": request, "response": response}))
@@ -106,19 +165,38 @@ def test_every_text_has_its_field_path(bench):
         "choices[2].tool_calls[0].function.arguments": "{}",
     }
     roles = {row["field"]: row["role"] for row in bench.rows("request_contents", "ordinal")}
-    assert (roles["messages[0].content"], roles["messages[3].content"], roles["choices[0].reasoning"]) == ("system", "tool", "response")
+    assert (roles["messages[0].content"], roles["messages[3].content"], roles["choices[0].reasoning"]) == (
+        "system",
+        "tool",
+        "response",
+    )
 
 
 def test_completions_and_bare_responses(bench):
     bench.put(
         "c.jsonl",
-        line({"request_id": "c1", "request": {"prompt": ["a", "b"]}, "response": {"choices": [{"text": "x"}, {"text": "y"}]}})
+        line(
+            {
+                "request_id": "c1",
+                "request": {"prompt": ["a", "b"]},
+                "response": {"choices": [{"text": "x"}, {"text": "y"}]},
+            }
+        )
         + line({**ANSWER, "created": 1772600767}),
     )
     bench.run()
-    assert bench.texts("c1") == {"<prompt[0]": "a", "<prompt[1]": "b", "choices[0].content": "x", "choices[1].content": "y"}
+    assert bench.texts("c1") == {
+        "<prompt[0]": "a",
+        "<prompt[1]": "b",
+        "choices[0].content": "x",
+        "choices[1].content": "y",
+    }
     bare = bench.joined()["resp-9"]
-    assert (bare["vantages"], bare["received_at"], bare["finished_at"]) == ("client", None, datetime(2026, 3, 4, 5, 6, 7))
+    assert (bare["vantages"], bare["received_at"], bare["finished_at"]) == (
+        "client",
+        None,
+        datetime(2026, 3, 4, 5, 6, 7),
+    )
     assert bare["examinable_reason"] == "tenant unknown; prompt absent"
 
 
@@ -146,17 +224,35 @@ def test_absence_of_a_body_is_named(bench):
         "s.jsonl",
         line({"request_id": "r1", "request": {}, "response": "{}"})
         + line({"request_id": "r2", "request": "[REDACTED]", "response": {"type": "encrypted", "data": "b64"}})
-        + line({"request_id": "r3", "stream": True, "request": {"messages": []}, "response": {"choices": [{"message": {"content": "half"}, "finish_reason": None}]}})
+        + line(
+            {
+                "request_id": "r3",
+                "stream": True,
+                "request": {"messages": []},
+                "response": {"choices": [{"message": {"content": "half"}, "finish_reason": None}]},
+            }
+        )
         + line({"request_id": "r4", "request": '{"messages": [{"role": "us', "response": ANSWER}),
     )
     bench.run()
     states = {name: (row["prompt_state"], row["response_state"]) for name, row in bench.joined().items()}
-    assert states == {"r1": ("absent", "absent"), "r2": ("redacted", "encrypted"), "r3": ("full", "partial_stream"), "r4": ("truncated", "full")}
+    assert states == {
+        "r1": ("absent", "absent"),
+        "r2": ("redacted", "encrypted"),
+        "r3": ("full", "partial_stream"),
+        "r4": ("truncated", "full"),
+    }
 
 
 @pytest.mark.parametrize(
     ("literal", "text"),
-    [("9007199254740993", "9007199254740993"), ("123456789012345678901234567890", "123456789012345678901234567890"), ("true", "true"), ("1.50", "1.50"), ('"07"', "07")],
+    [
+        ("9007199254740993", "9007199254740993"),
+        ("123456789012345678901234567890", "123456789012345678901234567890"),
+        ("true", "true"),
+        ("1.50", "1.50"),
+        ('"07"', "07"),
+    ],
 )
 def test_ids_keep_their_digits(bench, literal, text):
     bench.put("n.jsonl", f'{{"request_id": {literal}, "tenant_id": "2026-05-06"}}\n')
@@ -166,7 +262,10 @@ def test_ids_keep_their_digits(bench, literal, text):
 
 def test_keys_are_kept_as_digests_only(bench):
     secret = "sk-invented-0001"
-    bench.put("k.jsonl", line({"request_id": "r", "headers": {"Authorization": f"Bearer {secret}"}, "request": {"messages": MESSAGES}}))
+    bench.put(
+        "k.jsonl",
+        line({"request_id": "r", "headers": {"Authorization": f"Bearer {secret}"}, "request": {"messages": MESSAGES}}),
+    )
     bench.run()
     ids = bench.rows("requests", "key")[0]["ids"]
     # printf 'sk-invented-0001' | sha256sum
@@ -175,8 +274,16 @@ def test_keys_are_kept_as_digests_only(bench):
 
 
 def test_text_is_kept_byte_for_byte(bench):
-    hostile = {"../../x": "a\x00b\x1b[31m", "=cmd()": "<script>alert(1)</script>", "<script>": "\u202eabc\r\n", "t\x00": "x" * 100_000}
-    lines = "".join(line({"request_id": tenant, "tenant_id": tenant, "request": {"messages": [{"content": text}]}}) for tenant, text in hostile.items())
+    hostile = {
+        "../../x": "a\x00b\x1b[31m",
+        "=cmd()": "<script>alert(1)</script>",
+        "<script>": "\u202eabc\r\n",
+        "t\x00": "x" * 100_000,
+    }
+    lines = "".join(
+        line({"request_id": tenant, "tenant_id": tenant, "request": {"messages": [{"content": text}]}})
+        for tenant, text in hostile.items()
+    )
     bench.put("h.jsonl", lines)
     bench.run()
     assert {name: row["tenant_id"] for name, row in bench.joined().items()} == {name: name for name in hostile}

@@ -32,8 +32,13 @@ FORMS = {
     "gzip-padded": gzip.compress(DATA) + b"\0" * 1000,
     "zstd": zstandard.ZstdCompressor().compress(DATA),
     "zstd-blocks": zstd_frames(DATA, 5_000),
-    "zstd-frames": b"".join(zstandard.ZstdCompressor().compress(DATA[i : i + 50_000]) for i in range(0, len(DATA), 50_000)),
-    "zstd-skippable": (0x184D2A53).to_bytes(4, "little") + (9).to_bytes(4, "little") + b"any bytes" + zstandard.ZstdCompressor(write_content_size=False).compress(DATA),
+    "zstd-frames": b"".join(
+        zstandard.ZstdCompressor().compress(DATA[i : i + 50_000]) for i in range(0, len(DATA), 50_000)
+    ),
+    "zstd-skippable": (0x184D2A53).to_bytes(4, "little")
+    + (9).to_bytes(4, "little")
+    + b"any bytes"
+    + zstandard.ZstdCompressor(write_content_size=False).compress(DATA),
     "zstd-zeros": zstandard.ZstdCompressor(level=19).compress(b'{"request_id":"0"}\n' + b"0" * 3_000_000),
 }
 
@@ -112,7 +117,10 @@ def test_truncated_evidence_is_counted_and_said(bench, form):
     assert any("not read to its end" in warning for warning in summary.warnings)
     assert summary.figures["partial"] is False
     row = bench.rows("evidence", "evidence")[0]
-    assert row["record_bytes"] + row["rejected_bytes"] + row["blank_bytes"] + row["structure_bytes"] == row["content_bytes"]
+    assert (
+        row["record_bytes"] + row["rejected_bytes"] + row["blank_bytes"] + row["structure_bytes"]
+        == row["content_bytes"]
+    )
 
 
 def test_trailing_garbage_is_said(bench):

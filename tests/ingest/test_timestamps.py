@@ -41,6 +41,24 @@ def test_naive_times_are_read_in_the_declared_zone():
     assert context.naive_times == 1
 
 
-@pytest.mark.parametrize("value", [None, True, "soon", "", 0, -5, 12, 1e30, float("inf"), float("nan"), [], {}, "99999999999999999999", "2026-13-45T00:00:00"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        "soon",
+        "",
+        0,
+        -5,
+        12,
+        1e30,
+        float("inf"),
+        float("nan"),
+        [],
+        {},
+        "99999999999999999999",
+        "2026-13-45T00:00:00",
+    ],
+)
 def test_what_is_no_time_is_unknown(value):
     assert parse_time(value, FileContext("", ZoneInfo("UTC"))) == (None, None)
