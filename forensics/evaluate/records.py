@@ -12,6 +12,8 @@ from typing import Any
 
 import orjson
 
+from forensics.case.errors import UsageError
+
 BANDS = ((0, 40, "<40"), (40, 80, "40-79"), (80, 200, "80-199"), (200, 1 << 60, "200+"))
 
 
@@ -49,7 +51,7 @@ def band(length: int) -> str:
 
 
 def read_truth(path: Path) -> list[Leak]:
-    """Leaks in `path`, in file order. Raises ValueError naming the line that is not one."""
+    """Leaks in `path`, in file order. Raises UsageError naming the line that is not one."""
     leaks = []
     for row in _rows(path):
         source = row.get("source_tenant_id")
@@ -103,8 +105,8 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         try:
             row = orjson.loads(line)
         except orjson.JSONDecodeError as error:
-            raise ValueError(f"{path.name} line {number} is not JSON") from error
+            raise UsageError(f"{path.name} line {number} is not JSON") from error
         if not isinstance(row, dict):
-            raise ValueError(f"{path.name} line {number} is not an object")
+            raise UsageError(f"{path.name} line {number} is not an object")
         rows.append(row)
     return rows

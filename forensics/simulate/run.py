@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from forensics.case.errors import UsageError
 from forensics.simulate import corpus as corpora
 from forensics.simulate import tenants as tenancy
 from forensics.simulate.dice import Dice
@@ -42,7 +43,7 @@ _BANDS = ((0, 40, "<40"), (40, 80, "40-79"), (80, 200, "80-199"), (200, 1 << 60,
 def simulate(out: Path, parameters: Parameters, progress: Progress | None = None) -> SimulationSummary:
     """Write a synthetic incident into the folder `out` (made if absent, must be empty).
 
-    Raises ValueError for parameters that cannot be met.
+    Raises UsageError for parameters that cannot be met.
     """
     _check(out, parameters)
     out.mkdir(parents=True, exist_ok=True)
@@ -243,21 +244,21 @@ class _Simulation:
 
 def _check(out: Path, parameters: Parameters) -> None:
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ValueError(f"{out} is not an empty folder")
+        raise UsageError(f"{out} is not an empty folder")
     unknown = [fault for fault in parameters.faults if fault not in FAULTS]
     if unknown:
-        raise ValueError(f"unknown faults: {', '.join(unknown)}; known are {', '.join(FAULTS)}")
+        raise UsageError(f"unknown faults: {', '.join(unknown)}; known are {', '.join(FAULTS)}")
     for value, allowed in (
         (parameters.form, FORMS),
         (parameters.compress, COMPRESSIONS),
         (parameters.slot_policy, SLOT_POLICIES),
     ):
         if value not in allowed:
-            raise ValueError(f"{value!r} is none of {', '.join(allowed)}")
+            raise UsageError(f"{value!r} is none of {', '.join(allowed)}")
     if parameters.tenants < 2 or parameters.requests < 1 or parameters.workers < 1 or parameters.slots < 1:
-        raise ValueError("a simulation needs two tenants, one request, one worker and one slot at least")
+        raise UsageError("a simulation needs two tenants, one request, one worker and one slot at least")
     if parameters.ambiguous + parameters.undetermined > parameters.leaks:
-        raise ValueError("ambiguous and undetermined are part of leaks and cannot exceed them")
+        raise UsageError("ambiguous and undetermined are part of leaks and cannot exceed them")
 
 
 def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from simulated import SMALL, Incident
 
+from forensics.case.errors import UsageError
 from forensics.simulate.dice import Dice
 from forensics.simulate.engine import Engine
 from forensics.simulate.requests import Choice, Message, Request, Tenant
@@ -144,12 +145,12 @@ def test_free_slots_are_reused_by_the_policy(policy: str, expected: list[int]):
     ],
 )
 def test_impossible_parameters_are_refused(change: dict, tmp_path: Path):
-    with pytest.raises(ValueError):
+    with pytest.raises(UsageError):
         simulate(tmp_path / "x", dataclasses.replace(TINY, **change))
 
 
 def test_a_used_folder_is_refused(tmp_path: Path):
     (tmp_path / "other").write_text("kept")
-    with pytest.raises(ValueError):
+    with pytest.raises(UsageError):
         simulate(tmp_path, TINY)
     assert (tmp_path / "other").read_text() == "kept"
