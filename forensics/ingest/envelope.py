@@ -1,120 +1,32 @@
 """One request/response pair in whatever envelope a gateway or proxy wrapped it, as one record.
 
-Looks only at the key names listed here, in the order listed here. Never guesses: a tenant that no listed key names is
-unknown. Does not know SGLang's event lines.
+Looks only at the key names of `envelope_keys`, in the order given there. Never guesses: a tenant that no listed key
+names is unknown. Does not know SGLang's event lines.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from forensics.ingest import openai
+from forensics.ingest.envelope_keys import (
+    ID_HEADERS,
+    TENANT_HEADERS,
+    TENANT_HEADERS_LAST,
+    TENANT_METADATA,
+    USER_KEYS,
+    Object,
+    Plan,
+    plan_of,
+)
 from forensics.ingest.record import FileContext, Record, Reject, Text
 from forensics.ingest.timestamps import parse_time, seconds
 
-Object = dict[str, Any]
-
-REQUEST_KEYS = ("request", "req", "request_body", "requestBody", "request.body", "input")
-RESPONSE_KEYS = ("response", "res", "resp", "response_body", "responseBody", "response.body", "output")
-ID_KEYS = ("request_id", "requestId", "x_request_id", "x-request-id", "req_id", "rid", "call_id")
-ID_HEADERS = ("x-request-id", "x-litellm-call-id", "apim-request-id", "cf-aig-log-id", "request-id")
-# A region, a cloud account or a service name is no tenant, so none of those stands here.
-TENANT_KEYS = ("tenant_id", "tenant", "tenantId", "customer_id", "organisation_id", "organization_id", "org_id")
-TENANT_HEADERS = ("x-tenant-id", "x-tenant")
-TENANT_METADATA = ("tenant_id", "tenant", "tenantId", "customer_id", "organisation_id", "organization_id")
-TENANT_HEADERS_LAST = ("openai-organization", "x-organization-id", "openai-project")
-USER_KEYS = ("user_id", "user", "end_user", "safety_identifier")
-KEY_KEYS = ("api_key_hash", "api_key_id", "api_key", "key_hash")
-RECEIVED_KEYS = (
-    "timestamp",
-    "received_at",
-    "ts",
-    "@timestamp",
-    "start_time",
-    "startTime",
-    "started_at",
-    "request_time",
-    "request_timestamp",
-    "created_at",
-    "time",
-)
-FINISHED_KEYS = ("finished_at", "end_time", "endTime", "ended_at", "completed_at", "response_timestamp")
-FIRST_TOKEN_KEYS = ("first_token_at", "completion_start_time", "completionStartTime")
-LATENCY_MS_KEYS = ("latency_ms", "duration_ms", "total_ms")
-WORKER_KEYS = ("worker", "worker_id", "replica")
-ENDPOINT_KEYS = ("endpoint", "path", "route", "url", "uri")
-_PROMPT_KEYS = ("messages", "prompt")
 _REDACTED = ("redacted", "[redacted]", "<redacted>", "***", "redacted-by-litellm", "[filtered]")
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Which of the known keys objects of one shape (the same keys in the same order) have."""
-
-    headers: tuple[str, ...]
-    request: tuple[str, ...]
-    response: tuple[str, ...]
-    prompt: bool
-    choices: bool
-    ids: tuple[str, ...]
-    own_id: bool
-    other_ids: tuple[str, ...]
-    tenant: tuple[str, ...]
-    metadata: bool
-    user: tuple[str, ...]
-    api_key: tuple[str, ...]
-    received: tuple[str, ...]
-    finished: tuple[str, ...]
-    first_token: tuple[str, ...]
-    latency: tuple[str, ...]
-    worker: tuple[str, ...]
-    endpoint: tuple[str, ...]
-    status: tuple[str, ...]
-
-
-_plans: dict[tuple[str, ...], Plan] = {}
-_MOST_PLANS = 1000
-
-
-def plan_of(obj: Object) -> Plan:
-    """The plan for `obj`. A log repeats few shapes, so that the many names are looked up once per shape."""
-    shape = tuple(obj)
-    plan = _plans.get(shape)
-    if plan is None:
-
-        def present(keys: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(key for key in keys if key in obj)
-
-        plan = Plan(
-            headers=present(("headers", "request_headers", "response_headers")),
-            request=present(REQUEST_KEYS),
-            response=present(RESPONSE_KEYS),
-            prompt=bool(present(_PROMPT_KEYS)),
-            choices="choices" in obj,
-            ids=present(ID_KEYS),
-            own_id="id" in obj,
-            other_ids=present(("trace_id", "custom_id", "session_id", "conversation_id")),
-            tenant=present(TENANT_KEYS),
-            metadata="metadata" in obj,
-            user=present(USER_KEYS),
-            api_key=present(KEY_KEYS),
-            received=present(RECEIVED_KEYS),
-            finished=present(FINISHED_KEYS),
-            first_token=present(FIRST_TOKEN_KEYS),
-            latency=present(LATENCY_MS_KEYS),
-            worker=present(WORKER_KEYS),
-            endpoint=present(ENDPOINT_KEYS),
-            status=present(("status", "status_code")),
-        )
-        if len(_plans) >= _MOST_PLANS:
-            _plans.clear()
-        _plans[shape] = plan
-    return plan
 
 
 class ExactNumbers(Exception):

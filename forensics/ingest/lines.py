@@ -9,7 +9,8 @@ from typing import Any
 import orjson
 
 from forensics.ingest import parsers
-from forensics.ingest.envelope import ExactNumbers, Literal, Object
+from forensics.ingest.envelope import ExactNumbers, Literal
+from forensics.ingest.envelope_keys import Object
 from forensics.ingest.python_repr import mend
 from forensics.ingest.record import STRUCTURE, FileContext, Record, Reject
 from forensics.ingest.sglang import is_structure

@@ -10,7 +10,8 @@ import re
 from typing import Any
 
 from forensics.ingest import openai
-from forensics.ingest.envelope import TENANT_HEADERS, TENANT_HEADERS_LAST, add_headers, id_text
+from forensics.ingest.envelope import add_headers, id_text
+from forensics.ingest.envelope_keys import TENANT_HEADERS, TENANT_HEADERS_LAST
 from forensics.ingest.record import STRUCTURE, FileContext, Record, Reject, Text
 from forensics.ingest.timestamps import parse_time, seconds
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forensics.ingest.envelope import Object, parse_envelope
+from forensics.ingest.envelope import parse_envelope
+from forensics.ingest.envelope_keys import Object
 from forensics.ingest.record import FileContext, Record
 
 NAME = "house"

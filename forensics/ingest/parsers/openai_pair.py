@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forensics.ingest.envelope import ID_KEYS, REQUEST_KEYS, RESPONSE_KEYS, Object, parse_envelope
+from forensics.ingest.envelope import parse_envelope
+from forensics.ingest.envelope_keys import ID_KEYS, REQUEST_KEYS, RESPONSE_KEYS, Object
 from forensics.ingest.record import FileContext, Record
 
 NAME = "openai_pair"

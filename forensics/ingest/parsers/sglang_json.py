@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forensics.ingest.envelope import Object
+from forensics.ingest.envelope_keys import Object
 from forensics.ingest.record import FileContext, Record
 from forensics.ingest.sglang import PARTS, STAMP, records_of_event
 
