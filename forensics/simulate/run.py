@@ -195,10 +195,12 @@ class _Simulation:
         if not wanted:
             return
         dice = Dice(self.parameters.seed, "joint")
+        accounts = Counter(tenant.organisation for tenant in self.traffic.tenants)
+        single = [tenant for tenant in self.traffic.tenants if accounts[tenant.organisation] == 1]
+        if len(single) < 2:
+            return
         for number in range(wanted * 2):
-            first, second = dice.sample(self.traffic.tenants, 2)
-            while first.organisation == second.organisation:
-                first, second = dice.sample(self.traffic.tenants, 2)
+            first, second = dice.sample(single, 2)
             sessions = [self.traffic.session("document", tenant) for tenant in (first, second)]
             for session in sessions:
                 session.language, session.turns, session.worker = "en", 1, number % self.parameters.workers
