@@ -62,7 +62,8 @@ def box(title: str, sections: Sequence[tuple[str, Sequence[str]]]) -> Panel:
     for index, (heading, lines) in enumerate(sections):
         if index:
             body.append("\n")
-        body.append(f"{heading}\n", style="bold")
+        if heading:
+            body.append(f"{heading}\n", style="bold")
         for line in lines:
             body.append(f"  {safe_text(line)}\n")
     body.rstrip()

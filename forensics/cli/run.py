@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forensics.case.errors import Findings, LimitHit, MissingInput
+from forensics.case.errors import Findings, LimitHit, MissingInput, UsageError
+from forensics.cli.evaluate import measure
 from forensics.cli.options import (
     CaseOption,
     EvidenceArgument,
@@ -88,12 +89,12 @@ def demo(json: Json = False, quiet: Quiet = False, verbose: Verbose = 0) -> None
         logs = sample / "logs"
         if not logs.is_dir():
             raise MissingInput(f"the sample incident {DEMO_SAMPLE} is not in this installation")
+        _check_demo_case(logs)
         tenants = sample / "tenants.csv"
         parameters = PipelineParameters((logs,), tenants if tenants.is_file() else None)
         data, seen, warnings = _pipeline(terminal, DEMO_CASE, parameters)
-        truth = next(iter(sorted(sample.glob("truth.jsonl*"))), None)
-        measured = _against_truth(DEMO_CASE, truth) if truth else None
-        data["evaluation"] = measured[0] if measured else None
+        truth = sample / "truth.jsonl"
+        data["evaluation"], _ = measure(DEMO_CASE, truth)
 
         def human() -> Iterable[RenderableType]:
             from forensics.cli.render import box, text
@@ -102,8 +103,7 @@ def demo(json: Json = False, quiet: Quiet = False, verbose: Verbose = 0) -> None
                 "The sample incident is synthetic: its logs, its tenants and its leaks were made by a simulator."
             )
             yield from _box(DEMO_CASE, seen)
-            if measured:
-                yield from measured[1]
+            yield box("against the ground truth", (("", _against_truth(data["evaluation"], truth)),))
             yield box(
                 "where to look",
                 (
@@ -154,10 +154,39 @@ def _pipeline(
     return data, seen, result.warnings
 
 
-def _against_truth(case: Path, truth: Path) -> tuple[Any, list[RenderableType]]:
-    from forensics.cli.evaluate import measure
+def _check_demo_case(logs: Path) -> None:
+    """A case in ./demo-case is used again only if it holds the sample and nothing else."""
+    from forensics.case.manifest import sha256_of
+    from forensics.case.store import Case
 
-    return measure(case, truth)
+    if not (DEMO_CASE / "case.duckdb").is_file():
+        return
+    with Case.open(DEMO_CASE, read_only=True) as opened:
+        held = {digest for _, digest, _ in opened.rows("case/evidence_digests")}
+    if not held <= {sha256_of(path) for path in logs.iterdir()}:
+        raise UsageError(
+            f"./{DEMO_CASE} holds other evidence than the sample; remove it, or call demo in another folder"
+        )
+
+
+def _against_truth(found: dict[str, Any], truth: Path) -> tuple[str, ...]:
+    """The measures that matter most, as sentences."""
+    strong, any_verdict = found["strong_cells"][0], found["cells"][0]
+    lists = {
+        "affected requests": found["affected_requests"],
+        "recipient tenants": found["affected_tenants"],
+        "source tenants": found["source_tenants"],
+    }
+    return (
+        f"{found['leaks']} leaks planted: {any_verdict['found']} found, {strong['found']} of them probable or better",
+        f"{found['wrong_tenants']} findings name a wrong tenant, {found['false_strong']} are false",
+        *(
+            f"{name}: {item['listed']} listed, "
+            + ("exactly right" if item["exact"] else f"{len(item['missing'])} missing, {len(item['extra'])} too many")
+            for name, item in lists.items()
+        ),
+        f"all measures: forensics evaluate {DEMO_CASE} {truth}",
+    )
 
 
 def _box(case: Path, seen: Overview) -> Iterable[RenderableType]:
