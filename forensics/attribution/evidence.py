@@ -1,0 +1,287 @@
+"""Everything the judge needs to know about each candidate, measured once for all of them.
+
+One background pass counts the words of all candidates together; decoy strata are assessed before anything is judged.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from forensics.attribution import decoys
+from forensics.attribution.candidates import Candidate, Excluded, prompts_by_request
+from forensics.attribution.holdings import World
+from forensics.attribution.judge import PUBLIC_SHARE, Evidence, Judged, judge
+from forensics.attribution.parameters import Parameters
+from forensics.attribution.sources import Source, first_generations, leading, leading_units, locate, settle_roles
+from forensics.attribution.strength import (
+    Counts,
+    Strength,
+    count_background,
+    keys_of,
+    kinship,
+    likeness,
+    measure,
+    particulars,
+    prompt_terms,
+)
+from forensics.attribution.texts import Texts
+from forensics.case.store import Case
+from forensics.text.public import is_public_token, public_share
+from forensics.text.runs import total_weight
+from forensics.text.words import Keys
+
+BATCH = 512
+NO_TERMS: Keys = np.zeros(0, dtype=np.uint64)
+
+
+def gather(
+    case: Case,
+    world: World,
+    texts: Texts,
+    candidates: list[Candidate],
+    token_seeds: tuple[int, int],
+    parameters: Parameters,
+) -> tuple[list[Judged], list[Excluded], list[decoys.Stratum]]:
+    """Judged fragments, exclusions and decoy strata. `token_seeds`: tokens in responses, and in all other texts."""
+    sources = [_located(world, candidate) for candidate in candidates]
+    prompts = prompts_by_request(world, _asked(candidates, sources))
+    terms: dict[int, Keys] = {}
+    keys: list[Keys] = []
+    for first in range(0, len(candidates), BATCH):
+        texts.forget()
+        batch = range(first, min(first + BATCH, len(candidates)))
+        new = {r for i in batch if candidates[i].family != "decoy" for r in _requests_of(candidates[i], sources[i])}
+        new -= terms.keys()
+        texts.load({candidates[i].content for i in batch}.union(*(prompts.get(request, ()) for request in new)))
+        for i in batch:
+            candidate = candidates[i]
+            keys.append(keys_of(texts.words(candidate.content), candidate.start, candidate.end)[1])
+            if candidate.family != "decoy":
+                generated = not any(s.holder.side == 0 for s in leading(sources[i]))
+                for request in _requests_of(candidate, sources[i]):
+                    if request not in terms:
+                        terms[request] = prompt_terms(texts, prompts.get(request, []))
+                    if generated:
+                        keys.append(terms[request])
+    texts.forget()
+    counts = (
+        count_background(case, world, np.concatenate(keys), parameters.background_bytes)
+        if keys
+        else Counts(NO_TERMS, np.zeros((0, 1), dtype=np.int32), 0)
+    )
+    strengths: list[Strength] = []
+    shares: list[tuple[float, float, bool]] = []
+    for first in range(0, len(candidates), BATCH):
+        texts.forget()
+        batch = range(first, min(first + BATCH, len(candidates)))
+        texts.load({candidates[i].content for i in batch})
+        for i in batch:
+            candidate = candidates[i]
+            strengths.append(measure(candidate, texts, counts, int(world.requests.unit[candidate.request])))
+            shares.append(_shares(candidate, texts))
+    charge = _charge(world)
+    token_charge = math.log2(token_seeds[0] + 1) + math.log2(sum(token_seeds) + 1)
+    local_charge = _local_charge(world)
+    charges = [
+        token_charge if c.token else min(charge, local_charge) if _beside(found) else charge
+        for c, found in zip(candidates, sources, strict=True)
+    ]
+    agreeing = _agreeing(candidates, sources, strengths)
+    strata = _strata(world, candidates, strengths, charges, sources, shares, agreeing, parameters)
+    judged: list[Judged] = []
+    excluded: list[Excluded] = []
+    for i, candidate in enumerate(candidates):
+        if candidate.family == "decoy":
+            continue
+        own = terms.get(candidate.request, NO_TERMS)
+        left_out = candidate.carriers | {int(world.requests.unit[candidate.request])}
+        generated = not any(s.holder.side == 0 for s in leading(sources[i]))
+        kin: dict[int, float] = {}
+        like: dict[int, float] = {}
+        only: dict[int, tuple[float, float]] = {}
+        for source in first_generations(world, sources[i]) if generated else ():
+            unit = source.holder.unit
+            theirs = terms.get(source.request, NO_TERMS)
+            kin[unit] = kinship(strengths[i], theirs)
+            like[unit] = likeness(own, theirs, counts, left_out)
+            only[unit] = particulars(strengths[i], theirs, own)
+        stratum = strata[1 if candidate.token else 0]
+        evidence = Evidence(
+            strengths[i],
+            charges[i],
+            sources[i],
+            kinship(strengths[i], own),
+            kin,
+            like,
+            only,
+            shares[i][0],
+            shares[i][1],
+            shares[i][2],
+            agreeing.get((candidate.use, _single(sources[i])), 0.0),
+            stratum.q_value,
+        )
+        result = judge(world, candidate, evidence, parameters)
+        if isinstance(result, Judged):
+            judged.append(result)
+        elif candidate.family == "target":
+            low, high = texts.folded(candidate.content).span(candidate.start, candidate.end)
+            excluded.append(replace(result, start=low, end=high))
+    texts.forget()
+    return judged, excluded, strata
+
+
+def _located(world: World, candidate: Candidate) -> list[Source]:
+    if candidate.family == "decoy":
+        return []
+    if candidate.family == "repeated":  # the others were given it later; where they stand matters, not whether before
+        found = [_later(world, candidate, i) for i in range(len(candidate.holders))]
+    else:
+        found = [locate(world, candidate, holder) for holder in candidate.holders]
+    return settle_roles(world, [source for source in found if source is not None])
+
+
+def _later(world: World, candidate: Candidate, index: int) -> Source | None:
+    holder = candidate.holders[index]
+    uses = world.uses
+    for row in range(int(uses.of_content[holder.content]), int(uses.of_content[holder.content + 1])):
+        request = int(uses.request[row])
+        if int(uses.side[row]) == holder.side and int(world.requests.unit[request]) == holder.unit:
+            return Source(holder, request, uses.field[row], None, None, None)
+    return None
+
+
+def _requests_of(candidate: Candidate, sources: list[Source]) -> list[int]:
+    return [candidate.request, *(s.request for s in sources if s.holder.side == 1)]
+
+
+def _asked(candidates: list[Candidate], sources: list[list[Source]]) -> set[int]:
+    asked: set[int] = set()
+    for candidate, found in zip(candidates, sources, strict=True):
+        if candidate.family != "decoy":
+            asked.update(_requests_of(candidate, found))
+    return asked
+
+
+def _shares(candidate: Candidate, texts: Texts) -> tuple[float, float, bool]:
+    """Share of the response that is foreign (by weight), share that is public, and is it a public token."""
+    folded = texts.folded(candidate.content)
+    part = folded.units[candidate.start : candidate.end]
+    whole = total_weight(folded.units)
+    low, high = folded.span(candidate.start, candidate.end)
+    token = candidate.token and is_public_token("".join(map(chr, part)))
+    public = 0.0 if candidate.token else public_share(texts.raw(candidate.content)[low:high])
+    return total_weight(part) / max(1, whole), public, token
+
+
+def _charge(world: World) -> float:
+    """Bits paid for the number of places searched: response positions times positions of all texts."""
+    responses = int(world.text_bytes[world.is_response].sum())
+    return math.log2(responses + 1) + math.log2(int(world.text_bytes.sum()) + 1)
+
+
+def _local_charge(world: World) -> float:
+    """The same for the search among texts in flight on the same worker, plus one bit for searching twice.
+
+    A text that was in the same worker at the same time is found in a much smaller search; the smaller charge is for it
+    alone (E = m n 2^-S; Karlin and Altschul 1990).
+    """
+    requests, uses = world.requests, world.uses
+    size = np.zeros(len(requests.request_id))
+    answer = np.zeros(len(requests.request_id))
+    np.add.at(size, uses.request, world.text_bytes[uses.content].astype(np.float64))
+    np.add.at(answer, uses.request[uses.side == 1], world.text_bytes[uses.content[uses.side == 1]].astype(np.float64))
+    pairs = 0.0
+    workers = np.array([name or "" for name in requests.worker])
+    for name in sorted({w for w in requests.worker if w}):
+        rows = np.flatnonzero(workers == name)
+        starts, ends = np.sort(requests.received[rows]), np.sort(requests.finished[rows])
+        by_start = np.concatenate([[0.0], np.cumsum(size[rows][np.argsort(requests.received[rows], kind="stable")])])
+        by_end = np.concatenate([[0.0], np.cumsum(size[rows][np.argsort(requests.finished[rows], kind="stable")])])
+        begun = by_start[np.searchsorted(starts, requests.finished[rows], side="left")]
+        gone = by_end[np.searchsorted(ends, requests.received[rows], side="left")]
+        pairs += float((answer[rows] * np.maximum(begun - gone, 0.0)).sum())
+    return math.log2(pairs + 1) + 1 if pairs > 0 else math.inf
+
+
+def _beside(sources: list[Source]) -> bool:
+    """Was every leading source in flight on the recipient's worker at the same time?"""
+    best = leading(sources)
+    return bool(best) and all(source.same_worker and source.overlapped for source in best)
+
+
+def _single(sources: list[Source]) -> int:
+    """The one unit that leads, or -2."""
+    supplied = [s for s in leading(sources) if s.holder.side == 0]
+    if not supplied:
+        return -2
+    units = leading_units(supplied)
+    return units[0] if len(units) == 1 else -2
+
+
+def _agreeing(
+    candidates: list[Candidate], sources: list[list[Source]], strengths: list[Strength]
+) -> dict[tuple[int, int], float]:
+    """Bits of the distinct identifier tokens of one response that one and the same tenant supplied."""
+    best: dict[tuple[int, int, int], float] = {}
+    for candidate, found, strength in zip(candidates, sources, strengths, strict=True):
+        if candidate.token and candidate.family == "target":
+            unit = _single(found)
+            if unit >= 0:
+                key = (candidate.use, unit, hash_of(strength))
+                best[key] = max(best.get(key, 0.0), strength.bits)
+    total: dict[tuple[int, int], float] = {}
+    for (use, unit, _), bits in sorted(best.items()):
+        total[use, unit] = total.get((use, unit), 0.0) + bits
+    return total
+
+
+def hash_of(strength: Strength) -> int:
+    """One number for the words of a token, so that a repeated token counts once."""
+    return int(np.bitwise_xor.reduce(strength.terms)) if strength.terms.size else 0
+
+
+def _strata(
+    world: World,
+    candidates: list[Candidate],
+    strengths: list[Strength],
+    charges: list[float],
+    sources: list[list[Source]],
+    shares: list[tuple[float, float, bool]],
+    agreeing: dict[tuple[int, int], float],
+    parameters: Parameters,
+) -> list[decoys.Stratum]:
+    strata = []
+    for name, token in (("supplied text", False), ("supplied identifier", True)):
+        targets: dict[int, float] = {}
+        mirrored: dict[int, float] = {}
+        lags: list[int] = []
+        for candidate, strength, charge, found, share in zip(
+            candidates, strengths, charges, sources, shares, strict=True
+        ):
+            if candidate.token != token or share[1] >= PUBLIC_SHARE or share[2]:
+                continue
+            net = strength.bits - charge
+            if candidate.family == "decoy":
+                mirrored[candidate.use] = max(mirrored.get(candidate.use, -math.inf), net)
+                lags.append(_decoy_lag(world, candidate))
+            elif candidate.family == "target" and any(s.holder.side == 0 for s in leading(found)):
+                if token:
+                    net = max(net, agreeing.get((candidate.use, _single(found)), 0.0) - charge)
+                targets[candidate.use] = max(targets.get(candidate.use, -math.inf), net)
+        strata.append(decoys.assess(world, name, targets, mirrored, lags, parameters.seed))
+    return strata
+
+
+def _decoy_lag(world: World, candidate: Candidate) -> int:
+    """Microseconds from the response's end to the first supply of the decoy text."""
+    holdings = world.holdings
+    stop = int(world.requests.finished[candidate.request])
+    lags = []
+    for holder in candidate.holders:
+        for row in range(int(holdings.of_content[holder.content]), int(holdings.of_content[holder.content + 1])):
+            if int(holdings.unit[row]) == holder.unit:
+                lags.append(int(holdings.supplied[row]) - stop)
+    return min(lags)

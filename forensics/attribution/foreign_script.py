@@ -1,0 +1,152 @@
+"""Does a response suddenly switch to a script that nothing in the request explains?
+
+A leak whose source is not in the evidence leaves no match. One trace it can leave is a passage in a script that
+neither the request nor anything the tenant ever sent is written in, inside a response that is otherwise in the
+request's own script. Such a passage is reported as `undetermined`: foreign-looking, nobody named. A request that
+mentions a language or a translation explains a switch. Changes of language within one script, and of register, are
+not looked for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from forensics.attribution.candidates import Candidate, Excluded, prompts_by_request
+from forensics.attribution.holdings import World
+from forensics.attribution.judge import Evidence, Judged
+from forensics.attribution.strength import Strength
+from forensics.attribution.texts import Texts
+from forensics.text.characters import character_model
+from forensics.text.runs import total_weight
+from forensics.text.scripts import DIGIT, NAMES, longest_run
+
+MIN_WEIGHT = 32  # weight of the foreign passage
+EXPLAINED = 3  # units of the script in the own prompt that explain it
+BATCH = 128
+MAJORITY = 0.5  # share that the request's own script must have in the response
+
+# Words (folded) in a prompt that explain another script.
+LANGUAGE_WORDS = (
+    "translat", "language", "arabic", "hebrew", "russian", "ukrain", "greek", "chinese", "mandarin", "cantonese",
+    "japanese", "kanji", "kana", "korean", "hangul", "thai", "hindi", "bilingual", "multilingual", "locali",
+    "ubersetz", "traduc", "tradui", "tlumacz", "перевод", "перевед", "翻译", "翻訳", "翻譯", "번역", "语言", "言語",
+)  # fmt: skip
+
+
+def find_switches(
+    world: World,
+    scripts: npt.NDArray[np.int32],
+    texts: Texts,
+    taken: dict[int, list[tuple[int, int]]],
+    excluded: list[Excluded],
+) -> list[Judged]:
+    """Undetermined fragments. `taken`: unit spans per use that are fragments already; exclusions count as taken too."""
+    suspects = _suspects(world, scripts)
+    uses = world.uses
+    rows = [
+        use
+        for content, _ in suspects
+        for use in range(int(uses.of_content[content]), int(uses.of_content[content + 1]))
+        if uses.side[use] == 1 and world.requests.unit[uses.request[use]] >= 0
+    ]
+    by_content = dict(suspects)
+    prompts = prompts_by_request(world, {int(uses.request[use]) for use in rows})
+    dropped: dict[int, list[tuple[int, int]]] = {}
+    for item in excluded:
+        dropped.setdefault(item.use, []).append((item.start, item.end))
+    found: list[Judged] = []
+    for place, use in enumerate(rows):
+        if place % BATCH == 0:
+            texts.forget()
+            ahead = rows[place : place + BATCH]
+            texts.load(
+                {int(uses.content[u]) for u in ahead}.union(*(prompts.get(int(uses.request[u]), []) for u in ahead))
+            )
+        content, request = int(uses.content[use]), int(uses.request[use])
+        own_prompts = prompts.get(request, [])
+        if not own_prompts or _explained(texts, own_prompts, by_content[content]):
+            continue
+        folded = texts.folded(content)
+        start, end = longest_run(folded.units, by_content[content])
+        if end <= start or total_weight(folded.units[start:end]) < MIN_WEIGHT:
+            continue
+        low, high = folded.span(start, end)
+        if _overlaps(taken.get(use, []), start, end) or _overlaps(dropped.get(use, []), low, high):
+            continue
+        candidate = Candidate(use, request, content, start, end, "target", False, (), frozenset())
+        bits = float(character_model().bits(folded.units[start:end]).sum())
+        none = np.zeros(0, dtype=np.uint64)
+        evidence = Evidence(
+            Strength(bits, bits, 0, 0.0, none, np.zeros(0)), 0.0, [], 0.0, {}, {},
+            total_weight(folded.units[start:end]) / total_weight(folded.units), 0.0, False, 0.0, lambda _: None,
+        )  # fmt: skip
+        found.append(
+            Judged(
+                candidate,
+                evidence,
+                "undetermined",
+                "foreign script",
+                "undetermined",
+                f"a passage in {NAMES[by_content[content]]} script that nothing in the request or the tenant's other "
+                "requests explains; nobody in the evidence holds it",
+                [],
+                [],
+                ("own_material", "language_request"),
+                None,
+            )
+        )
+    texts.forget()
+    return found
+
+
+def _suspects(world: World, scripts: npt.NDArray[np.int32]) -> list[tuple[int, int]]:
+    """Response texts with a long minority passage in a script that their tenant never sent: (content, script)."""
+    sent = np.zeros((len(world.requests.unit_names) + 1, len(NAMES)), dtype=np.int64)
+    holdings = world.holdings
+    held_by = np.repeat(np.arange(world.text_bytes.size), np.diff(holdings.of_content))
+    # What came back as history of an earlier answer is not something the tenant wrote.
+    wrote = (holdings.supplied <= holdings.finished) & world.is_prompt[held_by]
+    np.add.at(sent, holdings.unit[wrote], scripts[held_by[wrote]])
+    foreign = world.is_response & (scripts[:, 2:].sum(axis=1) >= EXPLAINED)
+    responses = [(int(content), scripts[content]) for content in np.flatnonzero(foreign)]
+    found: list[tuple[int, int]] = []
+    uses = world.uses
+    for content, counts in responses:
+        letters = counts.copy()
+        letters[DIGIT] = 0
+        if letters.sum() == 0:
+            continue
+        main = int(letters.argmax())
+        if letters[main] < MAJORITY * letters.sum():
+            continue
+        letters[main] = 0
+        if main in (9, 11):
+            letters[[9, 11]] = 0
+        script = int(letters.argmax())
+        if letters[script] == 0 or NAMES[script] in ("latin", "other"):
+            continue
+        owners = {
+            int(world.requests.unit[uses.request[use]])
+            for use in range(int(uses.of_content[content]), int(uses.of_content[content + 1]))
+            if uses.side[use] == 1
+        }
+        if all(sent[owner, script] < EXPLAINED for owner in owners):
+            found.append((content, script))
+    return found
+
+
+def _explained(texts: Texts, prompts: list[int], script: int) -> bool:
+    for content in prompts:
+        folded = texts.folded(content)
+        start, end = longest_run(folded.units, script)
+        if end - start >= EXPLAINED:
+            return True
+        lowered = "".join(map(chr, folded.units.tolist()))
+        if any(word in lowered for word in LANGUAGE_WORDS):
+            return True
+    return False
+
+
+def _overlaps(spans: list[tuple[int, int]], start: int, end: int) -> bool:
+    return any(low < end and start < high for low, high in spans)

@@ -1,0 +1,81 @@
+"""The attribution stage: contents in, fragments, appearances, exclusions and decoy strata out.
+
+Says which step comes when; the steps live in their own modules. Uses request times and workers only; slots and
+batches are the timeline's. `altered` and `structure` fragments and spike-ins are not searched for in this version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from forensics.attribution.candidates import build
+from forensics.attribution.evidence import gather
+from forensics.attribution.foreign_script import find_switches
+from forensics.attribution.holdings import load_world
+from forensics.attribution.judge import Judged
+from forensics.attribution.parameters import Parameters
+from forensics.attribution.seeds import find_hits, scan
+from forensics.attribution.tables import store
+from forensics.attribution.texts import Texts
+from forensics.case.stage import Summary, run_stage
+from forensics.case.store import Case
+
+__all__ = ["Parameters", "run"]
+
+Progress = Callable[[str, int, int], None]
+WRITES = ("fragments", "appearances", "exclusions", "decoy_strata")
+
+
+def run(case: Case, parameters: Parameters, progress: Progress | None = None) -> Summary:
+    """Attribute the case's responses. Reads the ingest stage; replaces its own four tables."""
+    return run_stage(case, "attribution", parameters, ("ingest",), WRITES, lambda: _work(case, parameters, progress))
+
+
+def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tuple[dict[str, Any], tuple[str, ...]]:
+    world = load_world(case)
+    warnings: list[str] = []
+    if len(world.requests.unit_names) < 2:
+        warnings.append(
+            f"{len(world.requests.unit_names)} tenants are known: without two, nothing can be foreign. "
+            "Supply the tenants with --tenants FILE.csv or add the gateway's log"
+        )
+    without = int((world.requests.unit < 0).sum())
+    if without:
+        warnings.append(f"{without} requests have no tenant; their responses are not examined")
+    total = int(world.text_bytes.sum())
+    done = [0]
+
+    def tick(size: int) -> None:
+        done[0] += size
+        if progress:
+            progress("attribute", min(done[0], total), total)
+
+    found = scan(case, world, tick)
+    grams = find_hits(world, found.grams, parameters.shared_limit, parameters.phrase_limit)
+    tokens = find_hits(world, found.tokens, parameters.shared_limit, parameters.phrase_limit)
+    texts = Texts(case)
+    candidates, excluded = build(world, texts, grams, tokens)
+    judged, dropped, strata = gather(
+        case, world, texts, candidates, (found.tokens.seeds_in_responses, found.tokens.seeds_in_others), parameters
+    )
+    switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])
+    excluded.extend(dropped)
+    counts = store(case, world, texts, [*judged, *switches], excluded, strata)
+    if progress:
+        progress("attribute", total, total)
+    warnings.extend(f"{s.name}: no q-value is printed: {s.reason}" for s in strata if not s.valid)
+    figures: dict[str, Any] = {
+        "candidates": sum(1 for c in candidates if c.family == "target"),
+        "decoys": sum(1 for c in candidates if c.family == "decoy"),
+        **counts,
+    }
+    return figures, tuple(warnings)
+
+
+def _taken(judged: list[Judged]) -> dict[int, list[tuple[int, int]]]:
+    """Unit spans already reported, by use."""
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for item in judged:
+        spans.setdefault(item.candidate.use, []).append((item.candidate.start, item.candidate.end))
+    return spans

@@ -1,0 +1,199 @@
+"""Writes judged fragments, their appearances and the exclusions into the case's tables. Decides nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import orjson
+import pyarrow as pa
+
+from forensics.attribution.candidates import Excluded
+from forensics.attribution.decoys import Stratum
+from forensics.attribution.holdings import World
+from forensics.attribution.judge import Judged
+from forensics.attribution.sources import Source
+from forensics.attribution.texts import Texts
+from forensics.case.store import Case
+
+MAX_APPEARANCES = 12
+MAX_ALIGNED = 20_000  # code points; longer passages are compared by their heads
+BATCH = 256
+
+
+def store(
+    case: Case,
+    world: World,
+    texts: Texts,
+    judged: list[Judged],
+    excluded: list[Excluded],
+    strata: list[Stratum],
+) -> dict[str, int]:
+    """Write everything; returns counts for the summary."""
+    fragments: list[dict[str, Any]] = []
+    appearances: list[dict[str, Any]] = []
+    for first in range(0, len(judged), BATCH):
+        batch = judged[first : first + BATCH]
+        texts.forget()
+        texts.load(
+            {j.candidate.content for j in batch} | {s.holder.content for j in batch for s in j.ranked[:MAX_APPEARANCES]}
+        )
+        for item in batch:
+            row, found = _fragment(world, texts, item)
+            fragments.append(row)
+            appearances.extend(found)
+    texts.forget()
+    fragments.sort(key=lambda r: (r["request"], r["field"], r["vantage"], r["start"], r["end"], r["kind"]))
+    order = {row["fragment_id"]: place for place, row in enumerate(fragments)}
+    appearances.sort(key=lambda r: (order[r["fragment_id"]], r["rank"]))
+    dropped = sorted({_exclusion(world, item) for item in excluded})
+    _append(case, "fragments", fragments)
+    _append(case, "appearances", appearances)
+    names = (
+        "request", "recipient_request_id", "recipient_tenant_id", "field", "start", "end", "rule", "detail",
+        "holders", "bits",
+    )  # fmt: skip
+    _append(case, "exclusions", [dict(zip(names, (*row[:-1], _optional(row[-1])), strict=True)) for row in dropped])
+    _append(
+        case,
+        "decoy_strata",
+        [
+            {
+                "stratum": s.name, "family": "time-mirrored", "targets": s.targets, "decoys": s.decoys,
+                "exposure": s.exposure, "null_near": s.null_near, "null_far": s.null_far,
+                "rate_ratio": s.rate_ratio, "p_value": s.p_value, "valid": s.valid, "reason": s.reason,
+            }
+            for s in strata
+        ],
+    )  # fmt: skip
+    return {
+        "fragments": len(fragments),
+        "probable": sum(1 for r in fragments if r["machine_verdict"] == "probable"),
+        "exclusions": len(dropped),
+    }
+
+
+def _fragment(world: World, texts: Texts, item: Judged) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    candidate, evidence = item.candidate, item.evidence
+    folded = texts.folded(candidate.content)
+    start, end = folded.span(candidate.start, candidate.end)
+    request = candidate.request
+    field, vantage = world.uses.field[candidate.use], world.uses.vantage[candidate.use]
+    request_id = world.requests.request_id[request]
+    passage = texts.raw(candidate.content)[start:end]
+    identity = f"{request_id}\0{vantage}\0{field}\0{start}\0{end}\0".encode() + passage.encode("utf-8", "replace")
+    fragment_id = "F-" + hashlib.blake2b(identity, digest_size=8).hexdigest()
+    found: list[dict[str, Any]] = []
+    seen: set[tuple[int, int, str, int]] = set()
+    for source in item.ranked:
+        key = (source.request, source.holder.side, source.field, source.holder.other_start)
+        if key in seen or len(found) == MAX_APPEARANCES:
+            continue
+        seen.add(key)
+        found.append(_appearance(world, texts, fragment_id, len(found) + 1, item, source, passage))
+    tenants = sorted({_tenant(world, source) for source in item.ranked if source.holder.unit in item.units} - {None})
+    reach = sorted(
+        {(s.holder.unit, s.holder.end - s.holder.start) for s in item.ranked if s.holder.unit not in item.units},
+        key=lambda pair: -pair[1],
+    )
+    strength = evidence.strength
+    features = {
+        "bits": round(strength.bits, 2),
+        "character_bits": round(strength.character_bits, 2),
+        "search_charge": round(evidence.charge, 2),
+        "net_bits": round(evidence.net_bits, 2),
+        "agreeing_identifier_bits": round(evidence.agreeing_bits, 2),
+        "words": strength.words,
+        "rarest_word_bits": round(strength.rarest_word_bits, 2),
+        "units": candidate.end - candidate.start,
+        "code_points": end - start,
+        "share_of_response": round(evidence.share_of_response, 4),
+        "kinship_with_recipient_prompt": round(evidence.kin_recipient, 4),
+        "kinship_with_source_prompt": round(max(evidence.kin_source.values(), default=0.0), 4),
+        "prompt_likeness": round(max(evidence.likeness.values(), default=0.0), 4),
+        "public_share": round(evidence.public_share, 4),
+        "carriers": len(candidate.carriers),
+        "runner_up_units": reach[0][1] if reach else 0,
+        "margin_units": candidate.end - candidate.start - (reach[0][1] if reach else 0),
+        "raw_identity": found[0]["raw_identity"] if found else None,
+    }
+    row = {
+        "fragment_id": fragment_id,
+        "request": request,
+        "recipient_request_id": request_id,
+        "recipient_tenant_id": world.requests.tenant_id[request],
+        "vantage": vantage,
+        "field": field,
+        "start": start,
+        "end": end,
+        "kind": item.kind,
+        "bits": round(strength.bits, 2),
+        "net_bits": round(evidence.net_bits, 2),
+        "q_value": None if item.q_value is None else round(item.q_value, 6),
+        "stratum": item.stratum,
+        "machine_verdict": item.verdict,
+        "verdict_reason": item.reason,
+        "sources": tenants,
+        "content": candidate.content,
+        "features": orjson.dumps(features, option=orjson.OPT_SORT_KEYS).decode(),
+        "exclusions_tried": list(item.tried),
+    }
+    return row, found
+
+
+def _appearance(
+    world: World, texts: Texts, fragment_id: str, rank: int, item: Judged, source: Source, passage: str
+) -> dict[str, Any]:
+    from rapidfuzz.distance import Levenshtein
+
+    holder = source.holder
+    low, high = texts.folded(holder.content).span(holder.other_start, holder.other_end)
+    other = texts.raw(holder.content)[low:high]
+    length = item.candidate.end - item.candidate.start
+    return {
+        "fragment_id": fragment_id,
+        "rank": rank,
+        "request": source.request,
+        "source_request_id": world.requests.request_id[source.request],
+        "source_tenant_id": _tenant(world, source),
+        "side": "prompt" if holder.side == 0 else "response",
+        "field": source.field,
+        "start": low,
+        "end": high,
+        "similarity": round(min(1.0, holder.matched / length), 4),
+        "raw_identity": round(Levenshtein.normalized_similarity(passage[:MAX_ALIGNED], other[:MAX_ALIGNED]), 4),
+        "named": holder.unit in item.units,
+        "lag_us": source.lag_us,
+        "same_worker": source.same_worker,
+        "overlapped": source.overlapped,
+        "content": holder.content,
+    }
+
+
+def _tenant(world: World, source: Source) -> str | None:
+    return world.requests.tenant_id[source.request]
+
+
+def _exclusion(world: World, item: Excluded) -> tuple[Any, ...]:
+    request = int(world.uses.request[item.use])
+    return (
+        request,
+        world.requests.request_id[request],
+        world.requests.tenant_id[request] or "",
+        world.uses.field[item.use],
+        item.start,
+        item.end,
+        item.rule,
+        item.detail,
+        item.holders,
+        -1.0 if item.bits is None else item.bits,
+    )
+
+
+def _optional(bits: float) -> float | None:
+    return None if bits < 0 else bits
+
+
+def _append(case: Case, table: str, rows: list[dict[str, Any]]) -> None:
+    if rows:
+        case.append(table, pa.Table.from_pylist(rows))

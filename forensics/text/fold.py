@@ -1,0 +1,113 @@
+"""What counts as the same letter? Folds text to units and keeps the way back to raw code points.
+
+A unit is one folded letter or digit: NFKC, case folded, without combining marks, Hangul composed, digits of any
+script as ASCII. White space, punctuation, symbols, controls and format characters are dropped, so that case, spacing,
+quotes, dashes, zero-width characters and full-width forms do not hide a copy. The table is shipped
+(data/fold.npz, made by build_fold), so that results do not depend on Python's Unicode version.
+
+Does not hash, and does not judge what a match is worth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+EXPANSION_BASE = 0x200000
+
+Units = npt.NDArray[np.uint32]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class FoldTable:
+    """`table[code point]`: 0 dropped, below EXPANSION_BASE a unit, above it a row of `expansions` (0 padded)."""
+
+    table: Units
+    expansions: npt.NDArray[np.uint32]
+
+
+@cache
+def fold_table() -> FoldTable:
+    """The shipped table, read once per process."""
+    with np.load(Path(__file__).parent / "data" / "fold.npz") as data:
+        return FoldTable(data["table"], data["expansions"])
+
+
+@dataclass(frozen=True)
+class Folded:
+    """Units of a text and, for each, the code point it came from (`positions`, ascending, not strictly)."""
+
+    units: Units
+    positions: Ints
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Code point span `[start, end)` of the units `[start, end)`; needs start < end."""
+        return int(self.positions[start]), int(self.positions[end - 1]) + 1
+
+
+def fold(text: str) -> Folded:
+    """Fold one text. Linear in its length; offsets are code points of `text`."""
+    table = fold_table()
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    units, positions = _fold(codes, table.table, table.expansions)
+    return Folded(units, positions)
+
+
+@numba.njit(cache=True, nogil=True)
+def _fold(codes: Any, table: Any, expansions: Any) -> Any:
+    units = np.empty(codes.size * 2 + 4, dtype=np.uint32)
+    positions = np.empty(codes.size * 2 + 4, dtype=np.int64)
+    n = 0
+    for i in range(codes.size):
+        value = table[codes[i]]
+        if value == 0:
+            continue
+        if n + 4 >= units.size:
+            grown_units = np.empty(units.size * 2, dtype=np.uint32)
+            grown_units[:n] = units[:n]
+            units = grown_units
+            grown_positions = np.empty(positions.size * 2, dtype=np.int64)
+            grown_positions[:n] = positions[:n]
+            positions = grown_positions
+        if value < EXPANSION_BASE:
+            units[n] = value
+            positions[n] = i
+            n += 1
+        else:
+            row = value - EXPANSION_BASE
+            for j in range(expansions.shape[1]):
+                unit = expansions[row, j]
+                if unit == 0:
+                    break
+                units[n] = unit
+                positions[n] = i
+                n += 1
+    return units[:n].copy(), positions[:n].copy()
+
+
+@numba.njit(cache=True, nogil=True)
+def weight(unit: Any) -> int:
+    """Information weight of a unit: Han 3, kana and Hangul 2, everything else 1 (alphabets of different richness)."""
+    if unit < 0x3040:
+        return 1
+    if unit <= 0x30FF:
+        return 2
+    if 0x3400 <= unit <= 0x4DBF or 0x4E00 <= unit <= 0x9FFF:
+        return 3
+    if 0xAC00 <= unit <= 0xD7AF:
+        return 2
+    if 0x20000 <= unit <= 0x3FFFF:
+        return 3
+    return 1
+
+
+def weight_of(text: str) -> int:
+    """Total weight of a text's units."""
+    return int(sum(weight(int(unit)) for unit in fold(text).units))

@@ -1,0 +1,226 @@
+"""Which tokens of a text could identify somebody? Account numbers, keys, hashes, e-mails, phone numbers, paths.
+
+A token is a run of units held together by joining punctuation (`-_.@/:` and the like; single spaces between digits,
+as in phone numbers and IBANs). Punctuation is not hashed, so `4471-9982-11`, `4471 9982 11` and `4471998211` are one
+token. Han, kana and other signs of scripts without spaces end a token. Tokens joined by `/ : = ? & #` are also given
+part by part, since a copy may carry `ref:` or not.
+
+Kept are tokens of at least MIN_UNITS units that are e-mails, or mix digits (3 or more) and letters, or have 8 or more
+digits, or are paths of 16 or more units. Dates and time stamps are left out: every tenant writes the same ones.
+Names and invented words without a digit are not tokens here; they are found inside longer runs only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from forensics.text.fingerprint import _BASE, decode, mix
+from forensics.text.fold import EXPANSION_BASE, fold_table
+from forensics.text.words import is_single
+
+MIN_UNITS = 8
+_SALT = np.uint64(0xD6E8FEB86659FD93)
+
+# columns of an accumulator
+_LENGTH, _DIGITS, _LETTERS, _AT, _START, _JOINS = range(6)
+
+
+@dataclass(frozen=True)
+class Identifiers:
+    """Parallel arrays: `hashes` int64, `documents` int32, `starts` and `ends` int32 (unit indexes, end exclusive)."""
+
+    hashes: npt.NDArray[np.int64]
+    documents: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int32]
+    ends: npt.NDArray[np.int32]
+
+
+def identifiers(buffer: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> Identifiers:
+    """Identifier tokens of the documents `buffer[offsets[i]:offsets[i+1]]` (UTF-8). Releases the GIL."""
+    table = fold_table()
+    return Identifiers(*_scan(buffer, offsets, table.table, table.expansions, _kinds()))
+
+
+def _kinds() -> npt.NDArray[np.uint8]:
+    """Kind of each ASCII character between units: 1 joins, 2 joins and parts, 3 space, 4 joins an e-mail, 0 ends."""
+    kinds = np.zeros(128, dtype=np.uint8)
+    for character in "-_.'+~%":
+        kinds[ord(character)] = 1
+    for character in "/:=?&#\\":
+        kinds[ord(character)] = 2
+    kinds[ord(" ")] = 3
+    kinds[ord("@")] = 4
+    return kinds
+
+
+@numba.njit(cache=True, nogil=True)
+def _digits_at(head: Any, i: int, n: int) -> int:
+    """Number made of the `n` digits at index `i` of the first 16 units, or -1."""
+    value = 0
+    for j in range(i, i + n):
+        if head[j] < 48 or head[j] > 57:
+            return -1
+        value = value * 10 + (head[j] - 48)
+    return value
+
+
+@numba.njit(cache=True, nogil=True)
+def _is_date(head: Any, length: int, letters: int) -> bool:
+    """YYYYMMDD..., DDMMYYYY or MMDDYYYY, with at most the two letters of an ISO time stamp."""
+    if letters > 2 or length > 23:
+        return False
+    year, month, day = _digits_at(head, 0, 4), _digits_at(head, 4, 2), _digits_at(head, 6, 2)
+    if 1900 <= year <= 2099 and 1 <= month <= 12 and 1 <= day <= 31:
+        return True
+    if length == 8:
+        year, first, second = _digits_at(head, 4, 4), _digits_at(head, 0, 2), _digits_at(head, 2, 2)
+        return 1900 <= year <= 2099 and 1 <= first <= 31 and 1 <= second <= 31
+    return False
+
+
+@numba.njit(cache=True, nogil=True)
+def _keeps(acc: Any, head: Any) -> bool:
+    length, digits, letters = acc[_LENGTH], acc[_DIGITS], acc[_LETTERS]
+    if length < MIN_UNITS or length > 512:
+        return False
+    if acc[_AT] == 1 and letters >= 4:
+        return True
+    if _is_date(head, length, letters):
+        return False
+    if letters == 0:
+        return digits >= MIN_UNITS
+    if digits >= 3 and digits + letters >= MIN_UNITS:
+        return True
+    return length >= 16 and acc[_JOINS] >= 2
+
+
+@numba.njit(cache=True, nogil=True)
+def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any) -> Any:
+    capacity = (offsets[-1] - offsets[0]) // 2 + 2
+    hashes = np.empty(capacity, dtype=np.int64)
+    documents = np.empty(capacity, dtype=np.int32)
+    starts = np.empty(capacity, dtype=np.int32)
+    ends = np.empty(capacity, dtype=np.int32)
+    n = 0
+    whole = np.zeros(8, dtype=np.int64)
+    part = np.zeros(8, dtype=np.int64)
+    whole_head = np.zeros(16, dtype=np.int64)
+    part_head = np.zeros(16, dtype=np.int64)
+    for document in range(offsets.size - 1):
+        i = offsets[document]
+        end = offsets[document + 1]
+        position = 0
+        whole[:] = 0
+        part[:] = 0
+        whole_hash = np.uint64(0)
+        part_hash = np.uint64(0)
+        spaced = False  # a single space after a digit is open
+        previous_digit = False
+        joined = 0  # joining signs in a row
+        while True:
+            code = np.uint32(0)
+            value = np.uint32(0)
+            if i < end:
+                code, i = decode(buffer, i, end)
+                value = table[code]
+                kind = kinds[code] if code < 128 else 0
+                if value != 0 and is_single(
+                    value
+                ):  # a script without spaces: its signs touch the token, as spaces would
+                    position += 1
+                    value = np.uint32(0)
+                finished = False
+            else:
+                kind = 0
+                finished = True
+            if value != 0:
+                first = value
+                count = 1
+                row = -1
+                if value >= EXPANSION_BASE:
+                    row = np.int64(value) - EXPANSION_BASE
+                    first = expansions[row, 0]
+                    count = expansions.shape[1]
+                if spaced:
+                    if not 48 <= first <= 57:
+                        if _keeps(whole, whole_head):
+                            hashes[n] = np.int64(mix(whole_hash ^ _SALT))
+                            documents[n] = document
+                            starts[n] = whole[_START]
+                            ends[n] = whole[_START] + whole[_LENGTH]
+                            n += 1
+                        whole[:] = 0
+                        whole_hash = np.uint64(0)
+                    spaced = False
+                joined = 0
+                for j in range(count):
+                    unit = value if row < 0 else expansions[row, j]
+                    if unit == 0:
+                        break
+                    is_digit = 48 <= unit <= 57
+                    if whole[_LENGTH] == 0:
+                        whole[_START] = position
+                        whole_head[:] = 0
+                    if part[_LENGTH] == 0:
+                        part[_START] = position
+                        part_head[:] = 0
+                    if whole[_LENGTH] < 16:
+                        whole_head[whole[_LENGTH]] = unit
+                    if part[_LENGTH] < 16:
+                        part_head[part[_LENGTH]] = unit
+                    whole[_LENGTH] += 1
+                    part[_LENGTH] += 1
+                    if is_digit:
+                        whole[_DIGITS] += 1
+                        part[_DIGITS] += 1
+                    else:
+                        whole[_LETTERS] += 1
+                        part[_LETTERS] += 1
+                    whole_hash = whole_hash * _BASE + np.uint64(unit)
+                    part_hash = part_hash * _BASE + np.uint64(unit)
+                    position += 1
+                    previous_digit = is_digit
+                continue
+            joined += 1
+            ends_part = kind == 0 or kind == 2 or kind == 3 or joined > 3
+            ends_whole = kind == 0 or joined > 3
+            if kind == 3:
+                if previous_digit and joined == 1 and whole[_LENGTH] > 0:
+                    spaced = True
+                else:
+                    ends_whole = True
+            elif spaced:
+                ends_whole = True
+            if ends_part and part[_LENGTH] > 0:
+                same = part[_START] == whole[_START] and (ends_whole and part[_LENGTH] == whole[_LENGTH])
+                if not same and _keeps(part, part_head):
+                    hashes[n] = np.int64(mix(part_hash ^ _SALT))
+                    documents[n] = document
+                    starts[n] = part[_START]
+                    ends[n] = part[_START] + part[_LENGTH]
+                    n += 1
+                part[:] = 0
+                part_hash = np.uint64(0)
+            if ends_whole and whole[_LENGTH] > 0:
+                if _keeps(whole, whole_head):
+                    hashes[n] = np.int64(mix(whole_hash ^ _SALT))
+                    documents[n] = document
+                    starts[n] = whole[_START]
+                    ends[n] = whole[_START] + whole[_LENGTH]
+                    n += 1
+                whole[:] = 0
+                whole_hash = np.uint64(0)
+                spaced = False
+            if kind == 4:
+                whole[_AT] = 1
+                part[_AT] = 1
+            if kind == 2:
+                whole[_JOINS] += 1
+            if finished:
+                break
+    return hashes[:n].copy(), documents[:n].copy(), starts[:n].copy(), ends[:n].copy()

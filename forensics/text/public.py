@@ -1,0 +1,70 @@
+"""Is a text public? Fingerprints of licences and other texts that everybody has, and of constants that are nobody's.
+
+The shipped list (data/public.npz, made by build_public) holds hashes of common licence texts and filler; it is small
+and does not make a text private by absence. More texts can be given by the analyst in a later version.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from forensics.text.fingerprint import Hashes, fingerprint
+
+# Digits that stand in prose, code and tests everywhere; matched on folded units, whole or as a prefix of 10 or more.
+PUBLIC_TOKENS = (
+    "314159265358979323846264338327950288",
+    "271828182845904523536028747135266249",
+    "141421356237309504880168872420969807",
+    "161803398874989484820458683436563811",
+    "12345678901234567890",
+    "123456789abcdef",
+    "0123456789abcdef",
+    "9876543210",
+    "18446744073709551615",
+    "18446744073709551616",
+    "9223372036854775807",
+    "9223372036854775808",
+    "4294967296",
+    "4294967295",
+    "2147483647",
+    "2147483648",
+    "1000000000000000",
+    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    "d41d8cd98f00b204e9800998ecf8427e",
+    "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+    "0000000000000000",
+    "4111111111111111",
+    "4242424242424242",
+    "6ba7b8109dad11d180b400c04fd430c8",
+)
+
+
+@cache
+def public_hashes() -> Hashes:
+    """Sorted fingerprints of the shipped public texts."""
+    with np.load(Path(__file__).parent / "data" / "public.npz") as data:
+        return np.asarray(np.cumsum(data["steps"], dtype=np.int64) + np.int64(data["first"]))
+
+
+def public_share(text: str) -> float:
+    """Share (0..1) of a text's fingerprints that a public text has; 0 for a text too short to have any."""
+    buffer = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+    found = fingerprint(buffer, np.array([0, buffer.size], dtype=np.int64)).hashes
+    if found.size == 0:
+        return 0.0
+    known = public_hashes()
+    index = np.minimum(np.searchsorted(known, found), known.size - 1)
+    return float((known[index] == found).mean())
+
+
+def is_public_token(units: str) -> bool:
+    """Is a folded token (letters and digits only) a well-known constant or a part of one, or a repeated pattern?"""
+    if len(set(units)) <= 2:
+        return True
+    for size in (2, 3, 4):
+        if len(units) % size == 0 and units == units[:size] * (len(units) // size):
+            return True
+    return any(units in token or (len(token) >= 10 and units.startswith(token)) for token in PUBLIC_TOKENS)

@@ -1,0 +1,196 @@
+"""Which words does a text hold, and how often do given words and word pairs occur in many texts?
+
+Words are runs of units without a gap in the raw text; Han, kana and other scripts without spaces give one word a
+sign. Word, pair and triple hashes are 64 bit and stable. Counting is done for given keys only ("of interest"), so
+that its cost is one pass and its memory is the keys, not the vocabulary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from forensics.text.fingerprint import _BASE, decode, mix
+from forensics.text.fold import EXPANSION_BASE, Ints, fold_table
+
+Keys = npt.NDArray[np.uint64]
+_PAIR = np.uint64(0xA0761D6478BD642F)
+_TRIPLE = np.uint64(0xE7037ED1A0B428DB)
+
+
+@dataclass(frozen=True)
+class Words:
+    """Parallel arrays: `starts`, `ends` (unit indexes, end exclusive), `hashes`, `single` (one sign = one word)."""
+
+    starts: Ints
+    ends: Ints
+    hashes: Keys
+    single: npt.NDArray[np.bool_]
+
+
+def words(text: str) -> Words:
+    """Words of one text. Unit indexes agree with `fold`."""
+    buffer = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+    table = fold_table()
+    return Words(*_words(buffer, 0, buffer.size, table.table, table.expansions))
+
+
+@numba.njit(cache=True)
+def _mix_array(values: Any) -> Any:
+    out = np.empty(values.size, dtype=np.uint64)
+    for i in range(values.size):
+        out[i] = mix(values[i])
+    return out
+
+
+def pairs(hashes: Keys) -> Keys:
+    """Key of each word with the word before it; the first one has none and is left out."""
+    with np.errstate(over="ignore"):
+        return np.asarray(_mix_array(hashes[:-1] * _BASE + hashes[1:] + _PAIR))
+
+
+def triples(hashes: Keys) -> Keys:
+    """Key of each word with the two before it; the first two have none and are left out."""
+    with np.errstate(over="ignore"):
+        return np.asarray(_mix_array((hashes[:-2] * _BASE + hashes[1:-1]) * _BASE + hashes[2:] + _TRIPLE))
+
+
+def terms(found: Words) -> Keys:
+    """What a text is about, as keys: its words, and for scripts without spaces its pairs of neighbouring signs."""
+    if found.hashes.size == 0:
+        return found.hashes
+    both = found.single[:-1] & found.single[1:] & (found.ends[:-1] == found.starts[1:])
+    return np.concatenate([found.hashes[~found.single], pairs(found.hashes)[both]])
+
+
+def count_keys(
+    buffer: npt.NDArray[np.uint8],
+    offsets: Ints,
+    groups: npt.NDArray[np.int32],
+    keys: Keys,
+    counts: npt.NDArray[np.int32],
+) -> int:
+    """Add to `counts[key index, group]` the occurrences of `keys` in the documents; returns the words read.
+
+    `groups[i]` is the column of document i; keys are sorted and unique. Words, pairs and triples are all looked up.
+    """
+    table = fold_table()
+    slots = _slots(keys)
+    return int(_count(buffer, offsets, groups, keys, slots, counts, table.table, table.expansions))
+
+
+@numba.njit(cache=True)
+def _slots(keys: Any) -> Any:
+    size = 1024
+    while size < keys.size * 4:
+        size *= 2
+    slots = np.full(size, -1, dtype=np.int32)
+    mask = np.uint64(size - 1)
+    for i in range(keys.size):
+        at = keys[i] & mask
+        while slots[at] >= 0:
+            at = (at + np.uint64(1)) & mask
+        slots[at] = i
+    return slots
+
+
+@numba.njit(cache=True, nogil=True)
+def _find(key: Any, keys: Any, slots: Any) -> int:
+    mask = np.uint64(slots.size - 1)
+    at = key & mask
+    while slots[at] >= 0:
+        if keys[slots[at]] == key:
+            return slots[at]
+        at = (at + np.uint64(1)) & mask
+    return -1
+
+
+@numba.njit(cache=True, nogil=True)
+def _count(
+    buffer: Any, offsets: Any, groups: Any, keys: Any, slots: Any, counts: Any, table: Any, expansions: Any
+) -> int:
+    total = 0
+    for document in range(offsets.size - 1):
+        _, _, hashes, _ = _words(buffer, offsets[document], offsets[document + 1], table, expansions)
+        total += hashes.size
+        group = groups[document]
+        for i in range(hashes.size):
+            found = _find(hashes[i], keys, slots)
+            if found >= 0:
+                counts[found, group] += 1
+            if i >= 1:
+                found = _find(mix(hashes[i - 1] * _BASE + hashes[i] + _PAIR), keys, slots)
+                if found >= 0:
+                    counts[found, group] += 1
+            if i >= 2:
+                key = mix((hashes[i - 2] * _BASE + hashes[i - 1]) * _BASE + hashes[i] + _TRIPLE)
+                found = _find(key, keys, slots)
+                if found >= 0:
+                    counts[found, group] += 1
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def is_single(unit: Any) -> bool:
+    """Is this folded unit a word by itself (Han, kana, Thai and others that write no spaces)?"""
+    return (
+        0x0E00 <= unit <= 0x0EFF
+        or 0x1000 <= unit <= 0x109F
+        or 0x1780 <= unit <= 0x17FF
+        or 0x3040 <= unit <= 0x30FF
+        or 0x3400 <= unit <= 0x9FFF
+        or unit >= 0x20000
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def _words(buffer: Any, start: Any, end: Any, table: Any, expansions: Any) -> Any:
+    capacity = 2 * (end - start) + 2
+    starts = np.empty(capacity, dtype=np.int64)
+    ends = np.empty(capacity, dtype=np.int64)
+    hashes = np.empty(capacity, dtype=np.uint64)
+    single = np.empty(capacity, dtype=np.bool_)
+    n = 0
+    i = start
+    position = 0
+    current = np.uint64(0)
+    length = 0
+    while i < end:
+        code, i = decode(buffer, i, end)
+        value = table[code]
+        if value == 0:
+            if length > 0:
+                starts[n], ends[n], hashes[n], single[n] = position - length, position, mix(current), False
+                n += 1
+                current = np.uint64(0)
+                length = 0
+            continue
+        row = -1
+        if value >= EXPANSION_BASE:
+            row = np.int64(value) - EXPANSION_BASE
+        for j in range(expansions.shape[1]):
+            unit = value if row < 0 else expansions[row, j]
+            if unit == 0:
+                break
+            if is_single(unit):
+                if length > 0:
+                    starts[n], ends[n], hashes[n], single[n] = position - length, position, mix(current), False
+                    n += 1
+                    current = np.uint64(0)
+                    length = 0
+                starts[n], ends[n], hashes[n], single[n] = position, position + 1, mix(np.uint64(unit) * _BASE), True
+                n += 1
+            else:
+                current = current * _BASE + np.uint64(unit) + np.uint64(1)
+                length += 1
+            position += 1
+            if row < 0:
+                break
+    if length > 0:
+        starts[n], ends[n], hashes[n], single[n] = position - length, position, mix(current), False
+        n += 1
+    return starts[:n].copy(), ends[:n].copy(), hashes[:n].copy(), single[:n].copy()
