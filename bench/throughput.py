@@ -130,7 +130,7 @@ def parse_range(task: tuple[str, int, int]) -> int:
             file.readline()
         while file.tell() < end and (line := file.readline()):
             if line.strip():
-                orjson.loads(line)
+                orjson.loads(line[line.index(b"{") :])  # engine lines begin with a time
                 parsed += 1
     return parsed
 
