@@ -108,12 +108,14 @@ def build(world: World, texts: Texts, grams: Hits, tokens: Hits) -> tuple[list[C
 
 
 def prompts_by_request(world: World, requests: set[int]) -> dict[int, list[int]]:
-    """Prompt texts of the given requests, in the order of their content keys (older texts first)."""
+    """Prompt texts of the given requests, in the order in which the prompt holds them: the question comes last."""
     found: dict[int, list[int]] = defaultdict(list)
     wanted = np.zeros(len(world.requests.request_id), dtype=np.bool_)
     wanted[list(requests)] = True
     rows = np.flatnonzero(wanted[world.uses.request] & (world.uses.side == 0))
-    for row in rows.tolist():
+    for row in rows[np.argsort(world.uses.ordinal[rows], kind="stable")].tolist():
+        if world.uses.field[row].startswith("tools["):  # a schema asks nothing
+            continue
         found[int(world.uses.request[row])].append(int(world.uses.content[row]))
     return found
 

@@ -15,7 +15,15 @@ from forensics.attribution.candidates import Candidate, Excluded, prompts_by_req
 from forensics.attribution.holdings import World
 from forensics.attribution.judge import PUBLIC_SHARE, Evidence, Judged, judge
 from forensics.attribution.parameters import Parameters
-from forensics.attribution.sources import Source, first_generations, leading, leading_units, locate, settle_roles
+from forensics.attribution.sources import (
+    Source,
+    first_generations,
+    first_unit,
+    leading,
+    leading_units,
+    locate,
+    settle_roles,
+)
 from forensics.attribution.strength import (
     Counts,
     Strength,
@@ -29,11 +37,15 @@ from forensics.attribution.strength import (
 )
 from forensics.attribution.texts import Texts
 from forensics.case.store import Case
+from forensics.text.fold import Units
 from forensics.text.public import is_public_token, public_share
-from forensics.text.runs import total_weight
+from forensics.text.runs import tail_overlap, total_weight
 from forensics.text.words import Keys
 
 BATCH = 512
+ASKED = 240  # units at the end of a prompt that are taken for the question,
+ASKED_REACH = 1200  # and where in another prompt it may stand
+NO_UNITS: Units = np.zeros(0, dtype=np.uint32)
 NO_TERMS: Keys = np.zeros(0, dtype=np.uint64)
 
 
@@ -49,6 +61,7 @@ def gather(
     sources = [_located(world, candidate) for candidate in candidates]
     prompts = prompts_by_request(world, _asked(candidates, sources))
     terms: dict[int, Keys] = {}
+    questions: dict[int, Units] = {}
     keys: list[Keys] = []
     for first in range(0, len(candidates), BATCH):
         texts.forget()
@@ -63,7 +76,10 @@ def gather(
                 generated = not any(s.holder.side == 0 for s in leading(sources[i]))
                 for request in _requests_of(candidate, sources[i]):
                     if request not in terms:
-                        terms[request] = prompt_terms(texts, prompts.get(request, []))
+                        contents = prompts.get(request, [])
+                        terms[request] = prompt_terms(texts, contents)
+                        if contents:
+                            questions[request] = texts.folded(contents[-1]).units[-ASKED_REACH:].copy()
                     if generated:
                         keys.append(terms[request])
     texts.forget()
@@ -102,11 +118,15 @@ def gather(
         kin: dict[int, float] = {}
         like: dict[int, float] = {}
         only: dict[int, tuple[float, float]] = {}
-        for source in first_generations(world, sources[i]) if generated else ():
+        first = first_generations(world, sources[i]) if generated else []
+        for source in first:
             unit = source.holder.unit
             theirs = terms.get(source.request, NO_TERMS)
             kin[unit] = kinship(strengths[i], theirs)
-            like[unit] = likeness(own, theirs, counts, left_out)
+            asked = tail_overlap(
+                questions.get(candidate.request, NO_UNITS), questions.get(source.request, NO_UNITS), ASKED, ASKED_REACH
+            )
+            like[unit] = max(asked, likeness(own, theirs, counts, left_out))
             only[unit] = particulars(strengths[i], theirs, own)
         stratum = strata[1 if candidate.token else 0]
         evidence = Evidence(
@@ -117,6 +137,7 @@ def gather(
             kin,
             like,
             only,
+            first_unit(world, first),
             shares[i][0],
             shares[i][1],
             shares[i][2],

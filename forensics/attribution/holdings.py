@@ -47,6 +47,7 @@ class Uses:
     side: npt.NDArray[np.int8]
     field: list[str]
     role: list[str]
+    ordinal: Ints
     vantage: list[str]
     of_content: Ints  # row range of content c: of_content[c] .. of_content[c + 1]
 
@@ -90,6 +91,7 @@ def load_world(case: Case) -> World:
         side,
         table["field"].to_list(),
         table["role"].to_list(),
+        table["ordinal"].to_numpy().astype(np.int64),
         table["vantage"].to_list(),
         of_content,
     )

@@ -19,7 +19,9 @@ from forensics.attribution.strength import Strength
 
 WHOLE = 0.9  # share of a response that must be foreign for it to be another request's whole answer
 PUBLIC_SHARE = 0.5  # share of a text's fingerprints in public texts that makes it public
-ONLY_BITS = 24.0  # bits of terms that the source's prompt alone has, for a generated text to be the source's own
+ONLY_BITS = 10.0  # bits of terms that the source's prompt alone has, for a generated text to be the source's own: one
+# telling word, where that tenant generated it first,
+LATER_BITS = 24.0  # two or more where another tenant was given it earlier
 ONLY_RATIO = 3.0  # how many times more than the recipient's prompt alone has
 PARTICULARS_BITS = 40.0  # the same where the two prompts ask much the same: particulars of the source's prompt
 NO_KIN = 0.1  # kinship below which a text has nothing to do with a prompt
@@ -42,6 +44,7 @@ class Evidence:
     only: dict[
         int, tuple[float, float]
     ]  # bits of terms in the source's prompt alone, in the recipient's alone; by unit
+    first_unit: int  # the unit that was first given a generated text; -1 where it was supplied
     share_of_response: float
     public_share: float
     public_token: bool
@@ -156,8 +159,10 @@ def _generated(
     related = []
     for unit in leading_units(ranked):
         theirs, mine = evidence.only.get(unit, (0.0, 0.0))
-        alike = evidence.likeness.get(unit, 0.0) >= parameters.same_question
-        if unit >= 0 and theirs >= (PARTICULARS_BITS if alike else ONLY_BITS) and theirs >= ONLY_RATIO * mine:
+        needed = ONLY_BITS if unit == evidence.first_unit else LATER_BITS
+        if evidence.likeness.get(unit, 0.0) >= parameters.same_question:
+            needed = PARTICULARS_BITS
+        if unit >= 0 and theirs >= needed and theirs >= ONLY_RATIO * mine:
             related.append(unit)
     if candidate.family == "target" and related:
         # The origin is the tenant whose question it answers; several such cannot be told apart.
@@ -179,14 +184,29 @@ def _generated(
         )
     if any(evidence.likeness.get(unit, 0.0) >= parameters.same_question for unit in kin):
         return dropped("same_question", "the two prompts ask much the same")
-    nobodys = all(max(pair) < ONLY_BITS for pair in evidence.only.values())
-    if nobodys and own < NO_KIN and strongest < NO_KIN and net >= parameters.undetermined_bits:
+    nobodys = all(max(pair) < LATER_BITS for pair in evidence.only.values())
+    particular = float(evidence.strength.term_bits.sum())
+    if nobodys and own < NO_KIN and strongest < NO_KIN and particular >= parameters.undetermined_bits:
         return Judged(
             candidate, evidence, "undetermined", "generated text", "undetermined",
             f"the same passage was given to {len(candidate.carriers) + 1} tenants and has nothing to do with any of "
             f"their prompts; nobody in the evidence supplied it",
             [], ranked, TRIED_GENERATED, None,
         )  # fmt: skip
+    if nobodys and candidate.family == "target" and net >= parameters.unexplained_bits and own < NO_KIN:
+        return Judged(
+            candidate,
+            evidence,
+            kind,
+            "generated text",
+            "undetermined",
+            f"the same passage was given to another tenant before (net {net:.0f} bits), the prompts are unlike, and it "
+            "is not clearly about either; which of the two it belongs to cannot be told",
+            [],
+            ranked,
+            TRIED_GENERATED,
+            None,
+        )
     if own >= strongest:
         return dropped("same_question", "the recipient's own prompt is about it at least as much as any other's")
     return dropped(

@@ -32,7 +32,12 @@ class Parameters:
     """Net bits below which a text that nobody supplied is a phrase of the model."""
 
     undetermined_bits: float = 60.0
-    """Net bits for reporting a passage that nobody supplied and that fits nobody's prompt."""
+    """Bits of telling words (that hardly any other tenant uses) for reporting a passage that nobody supplied and that
+    fits nobody's prompt: a habit of the model is made of common words."""
+
+    unexplained_bits: float = 100.0
+    """Net bits for reporting a passage that two tenants were given in answer to unlike prompts, though it is not
+    clearly about either of them: no habit of the model is that long, but nobody can be named."""
 
     subject_bits: float = 60.0
     """Net bits above which a match counts even where the recipient's prompt is about the same matter."""

@@ -122,6 +122,14 @@ def first_generations(world: World, sources: list[Source]) -> list[Source]:
     return [first[unit] for unit in sorted(first)]
 
 
+def first_unit(world: World, generations: list[Source]) -> int:
+    """The unit that was given the text first (by the end of the response); -1 where there is none, or no one first."""
+    if not generations:
+        return -1
+    times = sorted((_since(world, source.holder), source.holder.unit) for source in generations)
+    return times[0][1] if len(times) == 1 or times[0][0] < times[1][0] else -1
+
+
 def leading(sources: list[Source]) -> list[Source]:
     """The sources whose text reaches as far as the best one's: the source, or the set that cannot be told apart."""
     most = max((source.holder.end - source.holder.start for source in sources), default=0)

@@ -112,6 +112,16 @@ def covered(units: Units, own: Grams) -> np.ndarray[Any, np.dtype[np.bool_]]:
     return mask
 
 
+def tail_overlap(first: Units, second: Units, tail: int, reach: int) -> float:
+    """Share (0..1) of the last `tail` units of the shorter text that the last `reach` units of the other one hold."""
+    if first.size > second.size:
+        first, second = second, first
+    end = first[-tail:]
+    if end.size < COVER_GRAM:
+        return 0.0
+    return float(covered(end, own_grams([second[-reach:]])).mean())
+
+
 def _grams(units: Units) -> Grams:
     n = units.size - COVER_GRAM + 1
     with np.errstate(over="ignore"):

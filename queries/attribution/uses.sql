@@ -9,6 +9,7 @@ SELECT
     uses.side,
     uses.field,
     uses.role,
+    uses.ordinal,
     sightings.vantage
 FROM request_contents AS uses
 INNER JOIN requests AS sightings
