@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +22,12 @@ from forensics.text.runs import COVER_GRAM, Grams, Run, covered, own_grams, runs
 
 MIN_WEIGHT = 28  # weight of the shortest run that is looked at; below it (and below the guaranteed length) runs of
 # common words outnumber everything else, and identifiers are found as tokens
+MIN_WEIGHT_NUMBERS = 20  # the same for runs with
+MIN_DIGITS = 3  # this many digits
 SAME = 0.5  # share of a run that must lie in a fragment to be another holder of the same fragment
 OWN_SHARE = 0.8  # share of a run that must stand in the recipient's own prompt to be its own
 SPAN_GAP = 40  # units between seeds of one excluded span
+MAX_OWN_TEXTS = 8  # own texts read for one run
 BATCH = 256  # responses handled at a time
 
 
@@ -135,17 +139,26 @@ class _Maker:
         self.excluded: list[Excluded] = []
         self._own: Grams | None = None
         self._taken = np.zeros(self.folded.units.size, dtype=np.bool_)
-        # Seeds near the ends of a run may be selected in one copy and not in another, so that single seeds lie about
-        # who had the text; most seeds of a run do not.
-        self._seeds: set[int] = set()
-        self._own_seeds: set[int] = set()
+        # Seeds near the ends of a run may be selected in one copy and not in another, so that a missing seed does not
+        # show that the recipient lacked the text. Where one seed of a run is its own, the text it stands in is read.
+        self._own_seeds: dict[int, int] = {}
+        self._own_texts: dict[int, Grams] = {}
 
     def note(self, hits: Hits, rows: list[int]) -> None:
-        """Remember where seeds stand and which of them are the recipient's own."""
+        """Remember which seeds are the recipient's own, and a text of its own that holds each."""
         for i in rows:
-            self._seeds.add(int(hits.start[i]))
-            if hits.kind[i] == OWN:
-                self._own_seeds.add(int(hits.start[i]))
+            if hits.kind[i] == OWN and hits.other[i] >= 0:
+                self._own_seeds[int(hits.start[i])] = int(hits.other[i])
+
+    def _sent_before(self, run: Run) -> bool:
+        """Does one text that this tenant had sent before hold nearly all of the run?"""
+        keys = sorted({key for at, key in self._own_seeds.items() if run.start + GRAM <= at + 1 <= run.end})
+        for key in keys[:MAX_OWN_TEXTS]:
+            if key not in self._own_texts:
+                self._own_texts[key] = own_grams([self.texts.folded(key).units])
+            if covered(self.folded.units[run.start : run.end], self._own_texts[key]).mean() >= OWN_SHARE:
+                return True
+        return False
 
     @property
     def own(self) -> Grams:
@@ -154,8 +167,9 @@ class _Maker:
             self._own = own_grams([self.texts.folded(content).units for content in self.prompts])
         return self._own
 
-    def exclude(self, start: int, end: int, rule: str, detail: str, holders: int) -> None:
-        self._taken[start:end] = True
+    def exclude(self, start: int, end: int, rule: str, detail: str, holders: int, *, taken: bool = True) -> None:
+        """Record an exclusion; `taken` keeps identifier tokens inside it from being looked at."""
+        self._taken[start:end] |= taken
         low, high = self.folded.span(start, end)
         self.excluded.append(Excluded(self.use, low, high, rule, detail, holders))
 
@@ -196,13 +210,9 @@ class _Maker:
             places = np.array([hits.start[i] for i in indexes], dtype=np.int64)
             others = np.array([hits.other_start[i] for i in indexes], dtype=np.int64)
             for run in runs(self.folded.units, self.texts.folded(other).units, places, others):
-                if (
-                    side == 0
-                    and unit in given
-                    and any(run.start + GRAM <= at + 1 <= run.end for at in given.get(unit, ()))
-                ):
+                if side == 0 and self._given(run, unit, given, places):
                     continue  # this tenant was given the text before it sent it: a victim who quotes it
-                if total_weight(self.folded.units[run.start : run.end]) < MIN_WEIGHT:
+                if not self._long_enough(run.start, run.end):
                     continue
                 trimmed = self._trim(run, family)
                 if trimmed is not None:
@@ -220,11 +230,26 @@ class _Maker:
                     )
         self._fragments(found, family, frozenset(carriers), token=False)
 
+    def _given(self, run: Run, unit: int, given: dict[int, list[int]], sent: np.ndarray[Any, Any]) -> bool:
+        """Were at least as many seeds of the run given to this unit before it sent them as it sent first?"""
+        if unit not in given:
+            return False
+        low, high = run.start + GRAM - 1, run.end
+        before = len({at for at in given[unit] if low <= at < high})
+        return before > 0 and before >= int(((sent >= low) & (sent < high)).sum())
+
+    def _long_enough(self, start: int, end: int) -> bool:
+        """Long enough to be looked at: short runs only where they hold numbers (addresses, amounts, dates of birth)."""
+        units = self.folded.units[start:end]
+        weight = total_weight(units)
+        return weight >= MIN_WEIGHT or (
+            weight >= MIN_WEIGHT_NUMBERS and int(((units >= 48) & (units <= 57)).sum()) >= MIN_DIGITS
+        )
+
     def _trim(self, run: Run, family: str) -> Run | None:
         """Cut off what the recipient's own prompt explains; None (and an exclusion) when that is nearly all."""
         units = self.folded.units[run.start : run.end]
-        inside = {at for at in self._seeds if run.start + GRAM <= at + 1 <= run.end}
-        if inside and 2 * len(inside & self._own_seeds) >= len(inside):
+        if self._sent_before(run):
             if family == "target":
                 self.exclude(run.start, run.end, "own_material", "this tenant had sent it before", 1)
             return None
@@ -238,9 +263,11 @@ class _Maker:
         # A prompt that merely happens to share a common word at the edge must not eat the edge of a real copy.
         low = low if low >= COVER_GRAM else 0
         high = high if units.size - high >= COVER_GRAM else units.size
-        if total_weight(units[low:high]) < MIN_WEIGHT:
+        if not self._long_enough(run.start + low, run.start + high):
             if family == "target":
-                self.exclude(run.start, run.end, "own_material", "what the own prompt leaves is too short", 1)
+                self.exclude(
+                    run.start, run.end, "own_material", "what the own prompt leaves is too short", 1, taken=False
+                )
             return None
         cut = units.size - (high - low)
         return Run(
@@ -267,8 +294,7 @@ class _Maker:
                     members.append(_clip(holder, start, end))
                     placed = True
             for start, end in remainder:
-                rest = self.folded.units[start:end]
-                if (not placed or total_weight(rest) >= MIN_WEIGHT) and (total_weight(rest) >= MIN_WEIGHT or token):
+                if self._long_enough(start, end) or (token and not placed):
                     groups.append((start, end, [_clip(holder, start, end)]))
         for start, end, members in sorted(groups, key=lambda g: g[:2]):
             if family == "target":

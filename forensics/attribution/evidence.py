@@ -43,7 +43,7 @@ from forensics.text.runs import tail_overlap, total_weight
 from forensics.text.words import Keys
 
 BATCH = 512
-ASKED = 240  # units at the end of a prompt that are taken for the question,
+ASKED = 120  # units at the end of a prompt that are taken for the question,
 ASKED_REACH = 1200  # and where in another prompt it may stand
 NO_UNITS: Units = np.zeros(0, dtype=np.uint32)
 NO_TERMS: Keys = np.zeros(0, dtype=np.uint64)
@@ -96,7 +96,8 @@ def gather(
         texts.load({candidates[i].content for i in batch})
         for i in batch:
             candidate = candidates[i]
-            strengths.append(measure(candidate, texts, counts, int(world.requests.unit[candidate.request])))
+            whole = measure(candidate, texts, counts, int(world.requests.unit[candidate.request]))
+            strengths.append(replace(whole, bits=whole.bits * _agreement(candidate)))
             shares.append(_shares(candidate, texts))
     charge = _charge(world)
     token_charge = math.log2(token_seeds[0] + 1) + math.log2(sum(token_seeds) + 1)
@@ -152,6 +153,13 @@ def gather(
             excluded.append(replace(result, start=low, end=high))
     texts.forget()
     return judged, excluded, strata
+
+
+def _agreement(candidate: Candidate) -> float:
+    """Share of the candidate's units that its best holder has: joined runs pay for the gaps between them."""
+    reach = max(holder.end - holder.start for holder in candidate.holders)
+    best = max(h.matched for h in candidate.holders if h.end - h.start == reach)
+    return min(1.0, best / reach)
 
 
 def _located(world: World, candidate: Candidate) -> list[Source]:

@@ -15,8 +15,8 @@ class Parameters:
     phrase_limit: int = 5
     """Text that nobody supplied and this many tenants were given is a phrase of the model."""
 
-    possible_bits: float = 16.0
-    """Net bits below which a match is not reported: by chance alone one false match in 2^16 cases."""
+    possible_bits: float = 24.0
+    """Net bits below which a match is not reported: by chance alone one false match in 2^24 cases."""
 
     probable_bits: float = 32.0
     """Net bits for `probable` where no q-value can be had. Chance alone would need far less; phrases that tenants share

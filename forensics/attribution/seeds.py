@@ -30,6 +30,7 @@ BATCH_BYTES = 8 << 20
 # (OWN: the recipient's own material, shared with others; GIVEN: `holder` was given the text before it sent it)
 SUPPLIED, GENERATED, DECOY, SHARED, PHRASE, REPEATED, OWN, GIVEN = range(8)
 
+MAX_OWN = 256  # texts of one seed that are looked through for the recipient's own
 MAX_GROUP = 4096  # texts of one seed that are looked through for a source
 
 
@@ -364,7 +365,15 @@ def _walk(
                         capacity = out.shape[0]
                     supplies = supplied[u] < LATE and supplied[u] <= finished[u]
                     if supplies and supplied[u] <= stop:
-                        n = _put(out, n, OWN, use, start[row], end[row], -1, 0, u, count)
+                        mine = -1
+                        for other in range(low, min(high, low + MAX_OWN)):
+                            o = content[other]
+                            for h in range(h_of[o], h_of[o + 1]):
+                                if h_unit[h] == u and h_supplied[h] <= stop:
+                                    mine = o
+                            if mine >= 0:
+                                break
+                        n = _put(out, n, OWN, use, start[row], end[row], mine, 0, u, count)
                         continue
                     foreign = second if best_unit == u else best
                     first_of_unit = finished[u]
