@@ -18,6 +18,7 @@ _WINDOWS = {"zh": (7, 2), "ja": (7, 2), "ko": (7, 2), "he": (12, 4), "ar": (12, 
 _SMALL = (15, 4)
 _ENGLISH = (20, 5)
 _BASE = 0x9E3779B97F4A7C15 | 1
+_FACTORS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93)
 
 
 def longest_shared_run(language: str) -> int:
@@ -67,7 +68,7 @@ class Novelty:
         for length, _ in _windows_of(language):
             hashes, places = self._windows(text, length)
             last = -length
-            for hit in np.flatnonzero(self._known(hashes)).tolist():
+            for hit in self._known(hashes).tolist():
                 if hit - last >= length // 2:
                     chosen.add(int(places[hit + length // 2]))
                     last = hit
@@ -77,22 +78,24 @@ class Novelty:
         """Keep the windows of `text`."""
         for length, stride in _windows_of(language):
             hashes, _ = self._windows(text, length)
-            for index, bit in self._probes(hashes[::stride]):
+            for factor in _FACTORS:
+                index, bit = self._probe(hashes[::stride], factor)
                 np.bitwise_or.at(self._map, index, bit)
 
-    def _known(self, hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        known = np.ones(len(hashes), dtype=np.bool_)
-        for index, bit in self._probes(hashes):
-            known &= (self._map[index] & bit) != 0
-        return known
+    def _known(self, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Numbers of the hashes that are remembered. Most fall at the first of the three places."""
+        left = np.arange(len(hashes))
+        for factor in _FACTORS:
+            index, bit = self._probe(hashes[left], factor)
+            left = left[(self._map[index] & bit) != 0]
+            if not len(left):
+                break
+        return left
 
-    def _probes(self, hashes: NDArray[np.uint64]) -> list[tuple[NDArray[np.int64], NDArray[np.uint8]]]:
-        found = []
-        for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93):
-            mixed = ((hashes ^ (hashes >> np.uint64(31))) * np.uint64(factor)) >> self._shift
-            index = (mixed >> np.uint64(3)).astype(np.int64)
-            found.append((index, np.left_shift(np.uint8(1), (mixed & np.uint64(7)).astype(np.uint8))))
-        return found
+    def _probe(self, hashes: NDArray[np.uint64], factor: int) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        mixed = ((hashes ^ (hashes >> np.uint64(31))) * np.uint64(factor)) >> self._shift
+        bit = np.left_shift(np.uint8(1), (mixed & np.uint64(7)).astype(np.uint8))
+        return (mixed >> np.uint64(3)).astype(np.int64), bit
 
     @staticmethod
     def _windows(text: str, length: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
