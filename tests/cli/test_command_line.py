@@ -222,8 +222,11 @@ def test_fail_on(incident: Path) -> None:
         ("ask", "CASE", "--list"),
         ("review", "CASE"),
         ("case", "verify", "CASE"),
+        ("attribute", "CASE"),
         ("timeline", "CASE"),
         ("scope", "CASE"),
+        ("report", "CASE"),
+        ("notify", "draft", "CASE"),
         ("trace", "CASE", "--text", "PASSAGE"),
     ],
     ids=lambda value: "-".join(value),
@@ -303,6 +306,16 @@ def test_an_interruption_says_how_to_go_on(capsys: Any) -> None:
         perform("run", "case", work, json_output=False)
     assert left.value.exit_code == 130
     assert "goes on" in capsys.readouterr().err
+
+
+def test_a_poor_terminal_and_an_odd_file_name_do_no_harm(incident: Path, tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"log-\xff-\x1b[31m.jsonl")
+    odd.write_bytes((incident / "log.jsonl").read_bytes())
+    command = [sys.executable, "-m", "forensics", "ingest", str(odd), "--case", str(tmp_path / "case")]
+    poor = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, capture_output=True, env=poor, check=False)
+    assert done.returncode == 0, done.stderr
+    assert b"\x1b" not in done.stdout + done.stderr
 
 
 def test_memory_sizes() -> None:
