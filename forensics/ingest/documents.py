@@ -12,6 +12,7 @@ from forensics.ingest.worker import Block, FileFacts
 
 _BLANK = " \t\r\n"
 _BLOCK_BYTES = 6 << 20
+_BLOCK_VALUES = 40_000
 
 
 def document_blocks(data: bytes, facts: FileFacts) -> Iterator[Block]:
@@ -21,7 +22,7 @@ def document_blocks(data: bytes, facts: FileFacts) -> Iterator[Block]:
     for start, length in value_spans(data):
         spans.append((start - begin, length))
         end = start + length
-        if end - begin >= _BLOCK_BYTES:
+        if end - begin >= _BLOCK_BYTES or len(spans) >= _BLOCK_VALUES:
             yield Block(facts, begin, data=data[begin:end], spans=tuple(spans))
             begin, spans = end, []
     if begin < len(data) or spans:

@@ -309,6 +309,9 @@ def _facts(record: Record, obj: Object, plan: Plan, request: Object | None, resp
     record.endpoint = _first_text(obj, plan.endpoint)
     if record.endpoint is None and request is not None and request is not obj:
         record.endpoint = _first_text(request, ("path", "url", "uri"))
+    if record.endpoint is not None:
+        # What follows the path may hold keys.
+        record.endpoint = record.endpoint.partition("?")[0]
     record.worker = first_id(obj, plan.worker)
     stream = obj.get("stream")
     if stream is None and request is not None:

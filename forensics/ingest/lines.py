@@ -17,6 +17,7 @@ from forensics.ingest.sglang import is_structure
 
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 _DEEPEST = 500
+_JSON_STARTS = frozenset('{["-0123456789tfnNI')
 
 
 class LineReader:
@@ -24,8 +25,8 @@ class LineReader:
 
     def __init__(self, format_name: str, context: FileContext, *, forced: bool = False) -> None:
         self.context = context
-        self._forced = forced
         self._chosen = parsers.load(format_name)
+        self._forced = forced and self._chosen.KIND == "object"
         self._objects = [parsers.load(name) for name in parsers.OBJECT_PARSERS]
         self._split = parsers.load("sglang_json").split
         self._text = parsers.load("sglang_text")
@@ -118,6 +119,8 @@ def _lenient(line: bytes, context: FileContext) -> Any:
         text = line.decode("utf-8")
     except UnicodeDecodeError:
         raise Reject("bad_utf8") from None
+    if text.lstrip()[:1] not in _JSON_STARTS:
+        raise Reject("bad_json")
     try:
         value = json.loads(text, strict=False)
     except RecursionError:

@@ -12,6 +12,15 @@ import orjson
 
 from forensics.ingest.record import Record, Reject, Text
 
+# Roles are ours, not the log's words: an unknown one counts as the user's.
+_ROLES = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
 _TEXT_KEYS = ("text", "refusal", "thinking", "reasoning")
 _CUT_LENGTH = 2051  # a text that SGLang cut at level 2: 1024 code points, "...", 1024 code points
 _MOST_TOKENS = 1 << 40
@@ -42,8 +51,8 @@ def request_texts(body: dict[str, Any], texts: list[Text]) -> bool:
         found = True
         for i, message in enumerate(messages):
             if isinstance(message, dict):
-                role = message.get("role")
-                _message(f"messages[{i}]", message, "prompt", role if isinstance(role, str) else "user", texts)
+                role = _ROLES.get(message["role"], "user") if isinstance(message.get("role"), str) else "user"
+                _message(f"messages[{i}]", message, "prompt", role, texts)
             elif isinstance(message, str) and message:
                 texts.append(("prompt", f"messages[{i}].content", "user", message))
     prompt = body.get("prompt")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
+import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from forensics.case.errors import LimitHit
 from forensics.ingest.blocks import Oversized
@@ -39,7 +42,10 @@ def results(work: Iterable[Work], workers: int, *, parallel: bool) -> Iterator[D
         running = 0
         try:
             for account, item in work:
-                future = pool.submit(read_block, item) if isinstance(item, Block) else None
+                future = None
+                if isinstance(item, Block):
+                    with _without_main():
+                        future = pool.submit(read_block, item)
                 # Nothing but the future is kept: a block of a compressed file is megabytes.
                 waiting.append((account, None if future else item, future))
                 running += future is not None
@@ -56,6 +62,21 @@ def results(work: Iterable[Work], workers: int, *, parallel: bool) -> Iterator[D
             ) from None
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """A new process runs the calling script again, unless it finds none. It needs nothing of it, and a script without
+    a guard, or one from standard input, would fail there.
+    """
+    main = vars(sys.modules["__main__"])
+    saved: dict[str, Any] = {name: main[name] for name in ("__file__", "__spec__") if name in main}
+    main.pop("__file__", None)
+    main["__spec__"] = None
+    try:
+        yield
+    finally:
+        main.update(saved)
 
 
 def _next(waiting: deque[tuple[Account, Block | Oversized | None, Future[BlockResult] | None]]) -> Done:

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
-from forensics.ingest.blocks import Oversized, plain_blocks, stream_blocks
+from forensics.ingest.blocks import BLOCK_BYTES, Oversized, plain_blocks, stream_blocks
 from forensics.ingest.detect import Detected, detect, judge, sample_of
 from forensics.ingest.documents import document_blocks, value_spans
 from forensics.ingest.files import EvidenceFile
@@ -21,6 +21,8 @@ from forensics.ingest.worker import Block, BlockResult, FileFacts
 
 # Read with the most general parser: what it cannot read is counted with its reason.
 _FALLBACK = "openai_pair"
+_LEAST_BLOCK = 256 << 10
+_BLOCK_LINES = 40_000
 LIMIT_REASONS = ("ratio", "size")
 
 
@@ -138,9 +140,12 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
     account = Account(file, sha256, compression, detected)
     if document is not None:
         return account, _document(document, broken, facts)
+    # Short lines make many rows: fewer bytes a block keep the memory of a block level.
+    lines = sum(sample.count(b"\n") for sample in samples) + 1
+    block_bytes = min(BLOCK_BYTES, max(_LEAST_BLOCK, sum(map(len, samples)) // lines * _BLOCK_LINES))
     if compression == "none":
-        return account, plain_blocks(file.path, file.size, facts)
-    return account, stream_blocks(file.path, compression, limits, facts)
+        return account, plain_blocks(file.path, file.size, facts, block_bytes)
+    return account, stream_blocks(file.path, compression, limits, facts, block_bytes)
 
 
 def _document(document: bytes, broken: str | None, facts: FileFacts) -> Iterator[Block | Oversized]:

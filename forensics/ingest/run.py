@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -38,6 +40,7 @@ _READ_TABLES = (
 # Below this much content, starting other processes takes longer than the reading.
 _PARALLEL_BYTES = 16 << 20
 _USUAL_RATIO = 6
+_HASH_THREADS = 2
 _NOTICES = {
     "lone_surrogate": "records hold escapes of half a character; each became U+FFFD",
     "lenient_json": "records are JSON only by lenient rules (NaN, Infinity or raw control characters); they were read",
@@ -162,14 +165,17 @@ def _must_read_anew(case: Case, reading: Reading, known: dict[str, int], given: 
 def _hash(files: Sequence[EvidenceFile], progress: Progress | None) -> list[str]:
     total = sum(file.size for file in files)
     done = 0
+    lock = Lock()
 
     def report(size: int) -> None:
         nonlocal done
-        done += size
-        if progress is not None:
-            progress("hash", done, total)
+        with lock:
+            done += size
+            if progress is not None:
+                progress("hash", done, total)
 
-    return [sha256_of(file, report) for file in files]
+    with ThreadPoolExecutor(_HASH_THREADS) as threads:
+        return list(threads.map(lambda file: sha256_of(file, report), files))
 
 
 def _read(

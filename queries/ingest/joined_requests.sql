@@ -43,7 +43,7 @@ SELECT
     m.request, m.request_id, t.tenant_id, t.basis AS tenant_basis,
     CASE
         WHEN t.tenant_id IS NULL THEN NULL
-        WHEN $isolate_by = 'user' AND m.user_id IS NOT NULL THEN t.organisation || '/' || m.user_id
+        WHEN $isolate_by = 'user' AND m.user_id IS NOT NULL THEN replace(t.organisation, '/', '%2F') || '/' || m.user_id
         ELSE t.organisation
     END AS isolation_unit,
     m.user_id, m.endpoint, m.model, m.worker,

@@ -25,7 +25,10 @@ merged AS (
         arg_min(r.dp_rank, r.record) AS dp_rank,
         coalesce(min(r.received_at) FILTER (WHERE r.part <> 'finished'), min(r.received_at)) AS received_at,
         min(r.first_token_at) AS first_token_at,
-        max(r.finished_at) AS finished_at,
+        coalesce(
+            max(r.finished_at),
+            min(r.received_at) + to_microseconds(max(r.latency_us))
+        ) AS finished_at,
         arg_min(r.time_precision, r.record) AS time_precision,
         arg_max(r.status, r.record) AS status,
         arg_max(r.finish_reason, r.record) AS finish_reason,
