@@ -328,3 +328,33 @@ def test_memory_sizes() -> None:
     for wrong in ("", "G", "2X", "-1G", "nan", "1e999G", "100M"):
         with pytest.raises(UsageError):
             memory_bytes(wrong)
+
+
+def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere(incident: Path, tmp_path: Path) -> None:
+    import pty
+
+    leader, follower = pty.openpty()
+    command = [
+        sys.executable,
+        "-m",
+        "forensics",
+        "ingest",
+        str(incident / "log.jsonl"),
+        "--case",
+        str(tmp_path / "case"),
+    ]
+    with subprocess.Popen(command, stderr=follower, stdout=subprocess.PIPE) as process:
+        os.close(follower)
+        shown = b""
+        try:
+            while piece := os.read(leader, 4096):
+                shown += piece
+        except OSError:
+            pass  # the other end is closed
+        out = process.stdout.read() if process.stdout else b""
+    os.close(leader)
+    assert process.returncode == 0
+    assert b"\x1b[" in shown and b"ingest" in shown and b" kB" in shown
+    assert b"\x1b[" not in out and b"log.jsonl" in out
+    elsewhere = forensics("ingest", incident / "log.jsonl", "--case", tmp_path / "other")
+    assert "\x1b[" not in elsewhere.stderr and "ingest" in elsewhere.stderr
