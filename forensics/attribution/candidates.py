@@ -16,7 +16,7 @@ import numpy as np
 from forensics.attribution.holdings import World
 from forensics.attribution.seeds import DECOY, GENERATED, GIVEN, OWN, PHRASE, REPEATED, SHARED, SUPPLIED, Hits
 from forensics.attribution.texts import Texts
-from forensics.text.fingerprint import GRAM
+from forensics.text.fingerprint import GRAM, GUARANTEE
 from forensics.text.fold import Units
 from forensics.text.runs import COVER_GRAM, Grams, Run, covered, own_grams, runs, total_weight
 
@@ -297,7 +297,9 @@ class _Maker:
                 if self._long_enough(start, end) or (token and not placed):
                     groups.append((start, end, [_clip(holder, start, end)]))
         for start, end, members in sorted(groups, key=lambda g: g[:2]):
-            if family == "target":
+            # Tokens inside a short run are candidates of their own: their search was smaller, so they may stand where
+            # the run does not. The judge's result keeps one of the two.
+            if family == "target" and total_weight(self.folded.units[start:end]) >= GUARANTEE:
                 self._taken[start:end] = True
             self.candidates.append(
                 Candidate(self.use, self.request, self.content, start, end, family, token, tuple(members), carriers)

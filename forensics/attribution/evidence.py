@@ -22,11 +22,13 @@ from forensics.attribution.sources import (
     leading,
     leading_units,
     locate,
+    not_before,
     settle_roles,
 )
 from forensics.attribution.strength import (
     Counts,
     Strength,
+    asked_share,
     count_background,
     keys_of,
     kinship,
@@ -40,12 +42,16 @@ from forensics.case.store import Case
 from forensics.text.fold import Units
 from forensics.text.public import is_public_token, public_share
 from forensics.text.runs import tail_overlap, total_weight
-from forensics.text.words import Keys
+from forensics.text.words import Keys, Words
+from forensics.text.words import terms as terms_of
 
 BATCH = 512
 ASKED = 120  # units at the end of a prompt that are taken for the question,
 ASKED_REACH = 1200  # and where in another prompt it may stand
-NO_UNITS: Units = np.zeros(0, dtype=np.uint32)
+SAME_END = 0.5  # share of the question's end that must stand in the other prompt,
+SAME_SUBJECT = (
+    0.2  # and share of the answer that must be about what both questions hold, for the question to be the same
+)
 NO_TERMS: Keys = np.zeros(0, dtype=np.uint64)
 
 
@@ -61,7 +67,7 @@ def gather(
     sources = [_located(world, candidate) for candidate in candidates]
     prompts = prompts_by_request(world, _asked(candidates, sources))
     terms: dict[int, Keys] = {}
-    questions: dict[int, Units] = {}
+    questions: dict[int, tuple[Units, Keys]] = {}
     keys: list[Keys] = []
     for first in range(0, len(candidates), BATCH):
         texts.forget()
@@ -79,7 +85,7 @@ def gather(
                         contents = prompts.get(request, [])
                         terms[request] = prompt_terms(texts, contents)
                         if contents:
-                            questions[request] = texts.folded(contents[-1]).units[-ASKED_REACH:].copy()
+                            questions[request] = _question(texts, contents[-1])
                     if generated:
                         keys.append(terms[request])
     texts.forget()
@@ -124,10 +130,9 @@ def gather(
             unit = source.holder.unit
             theirs = terms.get(source.request, NO_TERMS)
             kin[unit] = kinship(strengths[i], theirs)
-            asked = tail_overlap(
-                questions.get(candidate.request, NO_UNITS), questions.get(source.request, NO_UNITS), ASKED, ASKED_REACH
-            )
-            like[unit] = max(asked, likeness(own, theirs, counts, left_out))
+            like[unit] = likeness(own, theirs, counts, left_out)
+            if _same_question(questions, candidate.request, source.request, strengths[i]):
+                like[unit] = 1.0
             only[unit] = particulars(strengths[i], theirs, own)
         stratum = strata[1 if candidate.token else 0]
         evidence = Evidence(
@@ -138,6 +143,7 @@ def gather(
             kin,
             like,
             only,
+            not_before(world, candidate, first),
             first_unit(world, first),
             shares[i][0],
             shares[i][1],
@@ -152,7 +158,58 @@ def gather(
             low, high = texts.folded(candidate.content).span(candidate.start, candidate.end)
             excluded.append(replace(result, start=low, end=high))
     texts.forget()
-    return judged, excluded, strata
+    return _without_inner_tokens(_without_lone_firsts(judged)), excluded, strata
+
+
+def _without_lone_firsts(judged: list[Judged]) -> list[Judged]:
+    """Keep the first tenant to be given a passage only where a later one's fragment could not be explained either."""
+    unexplained = {
+        source.request
+        for item in judged
+        if item.candidate.family == "target" and item.verdict == "undetermined"
+        for source in item.ranked
+    }
+    return [j for j in judged if j.candidate.family != "repeated" or j.candidate.request in unexplained]
+
+
+def _without_inner_tokens(judged: list[Judged]) -> list[Judged]:
+    """Drop identifier fragments that lie inside another fragment of the same response."""
+    runs: dict[int, list[tuple[int, int]]] = {}
+    for item in judged:
+        if not item.candidate.token:
+            runs.setdefault(item.candidate.use, []).append((item.candidate.start, item.candidate.end))
+    return [
+        item
+        for item in judged
+        if not item.candidate.token
+        or not any(
+            start <= item.candidate.start and item.candidate.end <= end
+            for start, end in runs.get(item.candidate.use, ())
+        )
+    ]
+
+
+def _question(texts: Texts, content: int) -> tuple[Units, Keys]:
+    """The end of a prompt: its units and its terms."""
+    folded, found = texts.folded(content), texts.words(content)
+    low = max(0, folded.units.size - ASKED_REACH)
+    inside = found.starts >= low
+    part = Words(found.starts[inside], found.ends[inside], found.hashes[inside], found.single[inside])
+    return folded.units[low:].copy(), np.unique(terms_of(part))
+
+
+def _same_question(questions: dict[int, tuple[Units, Keys]], first: int, second: int, strength: Strength) -> bool:
+    """Do two requests end in the same question, and is the candidate about it?
+
+    The second half keeps "summarise this" over two different documents from counting as the same question.
+    """
+    if first not in questions or second not in questions:
+        return False
+    (units, terms), (other_units, other_terms) = questions[first], questions[second]
+    return (
+        tail_overlap(units, other_units, ASKED, ASKED_REACH) >= SAME_END
+        and asked_share(strength, terms, other_terms) >= SAME_SUBJECT
+    )
 
 
 def _agreement(candidate: Candidate) -> float:

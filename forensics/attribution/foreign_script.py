@@ -78,7 +78,7 @@ def find_switches(
         bits = float(character_model().bits(folded.units[start:end]).sum())
         none = np.zeros(0, dtype=np.uint64)
         evidence = Evidence(
-            Strength(bits, bits, 0, 0.0, none, np.zeros(0)), 0.0, [], 0.0, {}, {},
+            Strength(bits, bits, 0, 0.0, none, np.zeros(0), np.zeros(0)), 0.0, [], 0.0, {}, {},
             total_weight(folded.units[start:end]) / total_weight(folded.units), 0.0, False, 0.0, lambda _: None,
         )  # fmt: skip
         found.append(

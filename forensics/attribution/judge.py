@@ -44,6 +44,7 @@ class Evidence:
     only: dict[
         int, tuple[float, float]
     ]  # bits of terms in the source's prompt alone, in the recipient's alone; by unit
+    not_before: frozenset[int]  # units that were given a generated text no earlier than the recipient
     first_unit: int  # the unit that was first given a generated text; -1 where it was supplied
     share_of_response: float
     public_share: float
@@ -160,6 +161,8 @@ def _generated(
     for unit in leading_units(ranked):
         theirs, mine = evidence.only.get(unit, (0.0, 0.0))
         needed = ONLY_BITS if unit == evidence.first_unit else LATER_BITS
+        if unit in evidence.not_before:
+            needed = PARTICULARS_BITS
         if evidence.likeness.get(unit, 0.0) >= parameters.same_question:
             needed = PARTICULARS_BITS
         if unit >= 0 and theirs >= needed and theirs >= ONLY_RATIO * mine:

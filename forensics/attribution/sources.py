@@ -122,6 +122,12 @@ def first_generations(world: World, sources: list[Source]) -> list[Source]:
     return [first[unit] for unit in sorted(first)]
 
 
+def not_before(world: World, candidate: Candidate, generations: list[Source]) -> frozenset[int]:
+    """Units whose response was finished no earlier than the recipient's: which came first cannot be told by time."""
+    stop = int(world.requests.finished[candidate.request])
+    return frozenset(s.holder.unit for s in generations if _since(world, s.holder) >= stop)
+
+
 def first_unit(world: World, generations: list[Source]) -> int:
     """The unit that was given the text first (by the end of the response); -1 where there is none, or no one first."""
     if not generations:

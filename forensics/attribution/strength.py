@@ -45,6 +45,7 @@ class Strength:
     rarest_word_bits: float
     terms: Keys
     term_bits: npt.NDArray[np.float64]  # 0 for terms that say nothing about what a text is about
+    all_term_bits: npt.NDArray[np.float64]  # the same with common terms
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ def _words_bits(
     cumulative = np.concatenate([[0.0], np.cumsum(unit_bits)])
     characters = float(cumulative[-1])
     if part.hashes.size == 0:
-        return Strength(characters, characters, 0, characters, part.hashes, np.zeros(0))
+        return Strength(characters, characters, 0, characters, part.hashes, np.zeros(0), np.zeros(0))
     low = part.starts - candidate.start
     high = part.ends - candidate.start
     by_characters = cumulative[high] - cumulative[low]
@@ -180,6 +181,7 @@ def _words_bits(
     term_keys = terms(part)
     both = part.single[:-1] & part.single[1:] & (part.ends[:-1] == part.starts[1:])
     term_bits = np.concatenate([word_bits[~part.single], (word_bits[:-1] + word_bits[1:])[both]])
+    all_term_bits = term_bits.copy()
     _, tenants = counts.of(term_keys, left_out)
     common = tenants > max(COMMON_TENANTS, (counts.counts.shape[1] - 1) * COMMON_SHARE)
     term_bits[common | (term_bits < TERM_BITS)] = 0.0
@@ -190,6 +192,7 @@ def _words_bits(
         float(word_bits.max()),
         term_keys,
         term_bits,
+        all_term_bits,
     )
 
 
@@ -197,6 +200,13 @@ def kinship(strength: Strength, prompt: Keys) -> float:
     """Share (0..1, by bits) of a candidate's telling terms that a prompt holds too; 0 where it has none."""
     total = float(strength.term_bits.sum())
     return float(strength.term_bits[np.isin(strength.terms, prompt)].sum()) / total if total else 0.0
+
+
+def asked_share(strength: Strength, first: Keys, second: Keys) -> float:
+    """Share (0..1, by bits) of a candidate's terms, common ones too, that both questions hold."""
+    total = float(strength.all_term_bits.sum())
+    both = np.isin(strength.terms, first) & np.isin(strength.terms, second)
+    return float(strength.all_term_bits[both].sum()) / total if total else 0.0
 
 
 def particulars(strength: Strength, theirs: Keys, own: Keys) -> tuple[float, float]:
