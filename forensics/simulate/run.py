@@ -34,8 +34,8 @@ from forensics.simulate.traffic import Session, Traffic
 from forensics.simulate.truth import lookalike_rows, truth_rows
 
 Progress = Callable[[str, int, int], None]
-# Raw bytes of a request at scale 1, measured; only a starting point for `target_bytes`.
-_BYTES_A_REQUEST = {"sglang": 17_000, "house": 9_500}
+# Raw bytes of a request: what it always has, and what its documents add at scale 1 (measured).
+_BYTES_A_REQUEST = {"sglang": (6_970, 4_420), "house": (3_500, 2_500)}
 _LOST_LANGUAGES = ("en", "he", "en", "ar", "ja")
 _BANDS = ((0, 40, "<40"), (40, 80, "40-79"), (80, 200, "80-199"), (200, 1 << 60, "200+"))
 
@@ -77,7 +77,8 @@ class _Simulation:
         self.window = (self.duration * parameters.deploy_share, self.duration * parameters.fix_share)
         scale = 1.0
         if parameters.target_bytes is not None:
-            scale = parameters.target_bytes / (parameters.requests * _BYTES_A_REQUEST[parameters.form])
+            fixed, documents = _BYTES_A_REQUEST[parameters.form]
+            scale = max(0.05, (parameters.target_bytes / parameters.requests - fixed) / documents)
         corpus = corpora.load(parameters.corpus)
         # The memory of the prose has room for all that is written: 2^29 bits serve some 100 MB.
         bits = 27 if parameters.requests * scale < 6000 else 29 if parameters.requests * scale < 60_000 else 31
@@ -106,7 +107,7 @@ class _Simulation:
         # Sessions begin as a Poisson process; their later turns follow their answers.
         mean_turns = 1.9
         time = 0.0
-        while time < self.duration:
+        while time < 1.5 * self.duration:  # the last ones only serve where the first were too short
             time += self._dice.expovariate(1 / (self.parameters.seconds_per_request * mean_turns))
             self.engine.at(time, self._begin, None)
         self.engine.run()

@@ -93,6 +93,9 @@ class Traffic:
         self._asked: dict[str, list[Request]] = {}
         self._licence_turn = 0
         self._handbooks: dict[str, list[tuple[Tenant, Message, str]]] = {}
+        self._documents: dict[str, list[tuple[Message, tuple[str, ...]]]] = {}
+        # Large logs hold more of the same, and new text is what costs time.
+        self._again = 0.3 if scale < 2 else 0.65
         self._sisters = [
             tenant
             for tenant in self.tenants
@@ -143,7 +146,7 @@ class Traffic:
 
     def _turn_document(self, session: Session, request: Request) -> None:
         if session.turn == 1:
-            session.history.append(session.joint or self.document(session))
+            session.history.append(session.joint or self._own_document(session))
         question = self._dice.pick(QUESTIONS)
         session.history.append(Message("user", question, session.tenant))
         request.key = question.lower()
@@ -289,6 +292,17 @@ class Traffic:
             paragraphs.append(text)
             size += len(text)
         return self._private(session, "user", "\n\n".join(paragraphs), tuple(particulars))
+
+    def _own_document(self, session: Session) -> Message:
+        """A document of the tenant: new, or one it brings again, as people do; the session then speaks its language."""
+        known = self._documents.setdefault(session.tenant.name, [])
+        if known and self._dice.chance(self._again):
+            message, session.topic = self._dice.pick(known[-12:])
+            session.language = message.language
+            return message
+        message = self.document(session)
+        known.append((message, session.topic))
+        return message
 
     def excerpt(self, text: str, shortest: int, longest: int) -> str | None:
         """A part of `text` on one line, cut between words, of about the wanted length; None where there is none."""
