@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,22 +35,27 @@ def test_parameters_are_declared(name: str) -> None:
         assert declared.startswith("none")
 
 
+@pytest.fixture(scope="module")
+def case(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Case]:
+    with Case.create(tmp_path_factory.mktemp("queries") / "case") as case:
+        yield case
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_the_database_accepts_it(name: str, tmp_path: Path) -> None:
+def test_the_database_accepts_it(name: str, case: Case) -> None:
     import duckdb
 
     if name.startswith("schema/"):
         pytest.skip("made when a case is made, or run by every stage")
-    with Case.create(tmp_path / "case") as case:
-        for statement in duckdb.extract_statements(load_query(name)):
-            parameters = dict.fromkeys(statement.named_parameters)
-            try:
-                with case.transaction():
-                    case._connection.execute(f"EXPLAIN {statement.query}", parameters).fetchall()
-            except duckdb.CatalogException as error:
-                # A stage may join with a table that it holds in memory; the header says so.
-                missing = re.search(r"Table with name (\w+) does not exist", str(error))
-                assert missing and re.search(rf"\b{missing.group(1)}\b", query_header(name)["inputs"])
+    for statement in duckdb.extract_statements(load_query(name)):
+        parameters = dict.fromkeys(statement.named_parameters)
+        try:
+            with case.transaction():
+                case._connection.execute(f"EXPLAIN {statement.query}", parameters).fetchall()
+        except duckdb.CatalogException as error:
+            # A stage may join with a table that it holds in memory; the header says so.
+            missing = re.search(r"Table with name (\w+) does not exist", str(error))
+            assert missing and re.search(rf"\b{missing.group(1)}\b", query_header(name)["inputs"])
 
 
 def test_no_query_is_nameless() -> None:
