@@ -56,6 +56,11 @@ def detect(samples: Sequence[bytes], context: FileContext) -> Detected:
         return Detected("unknown", "the file is empty" if not head else "the file holds blanks only")
     if is_document(head):
         return Detected("unknown", "one JSON document", document=True)
+    return detect_lines(samples, context)
+
+
+def detect_lines(samples: Sequence[bytes], context: FileContext) -> Detected:
+    """The format of a file that is read line by line."""
     lines = _lines(samples)
     return judge(lines, [_object(line) for line in lines], context)
 

@@ -17,6 +17,7 @@ from forensics.ingest.sglang import is_structure
 
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 _DEEPEST = 500
+_BRACKETS = (b"[", b"]", b"],", b"[]")
 _JSON_STARTS = frozenset('{["-0123456789tfnNI')
 
 
@@ -77,6 +78,8 @@ class LineReader:
             except UnicodeDecodeError:
                 raise Reject("bad_utf8") from None
             raise Reject("unrecognised_line")
+        if line.strip() in _BRACKETS:
+            return STRUCTURE
         return self.read_object(load_json(line, self.context), line)
 
     def _stamped(self, event: Object, parts: tuple[bytes, str | None, str]) -> tuple[Record, ...]:
@@ -126,12 +129,27 @@ def _lenient(line: bytes, context: FileContext) -> Any:
     except RecursionError:
         raise Reject("too_deep") from None
     except ValueError:
-        raise Reject("bad_json") from None
+        inner = array_line(line)
+        if inner is None:
+            raise Reject("bad_json") from None
+        return load_json(inner, context)
     if _SURROGATE_ESCAPE.search(line):
         context.notice("lone_surrogate")
         return _mended(value, 0)
     context.notice("lenient_json")
     return value
+
+
+def array_line(line: bytes) -> bytes | None:
+    """The record in a line of an array that is too long to be read as one document; None where the line is no such."""
+    inner = line.strip()
+    opened = inner[:1] == b"[" and inner[1:].lstrip()[:1] == b"{"
+    if opened:
+        inner = inner[1:].lstrip()
+    closed = inner[-1:] in (b",", b"]") and inner[:-1].rstrip()[-1:] == b"}"
+    if closed:
+        inner = inner[:-1].rstrip()
+    return inner if (opened or closed) and inner[:1] == b"{" else None
 
 
 def _mended(value: Any, depth: int) -> Any:
@@ -147,7 +165,8 @@ def _mended(value: Any, depth: int) -> Any:
 
 
 def _exact(line: bytes) -> Object:
-    value = json.loads(line.decode("utf-8-sig"), strict=False, parse_float=Literal)
+    text = (array_line(line) or line).decode("utf-8-sig")
+    value = json.loads(text, strict=False, parse_float=Literal, parse_constant=Literal)
     if not isinstance(value, dict):
         raise Reject("not_an_object")
     mended: Object = _mended(value, 0)

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import orjson
 
 from forensics.ingest.blocks import BLOCK_BYTES, Oversized, plain_blocks, stream_blocks
-from forensics.ingest.detect import Detected, detect, judge, sample_of
+from forensics.ingest.detect import Detected, detect, detect_lines, judge, sample_of
 from forensics.ingest.documents import document_blocks, value_spans
 from forensics.ingest.files import EvidenceFile
 from forensics.ingest.record import FileContext
@@ -123,7 +123,10 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
     broken: str | None = None
     if detected.document:
         document, broken = _content(file, compression, limits, reading.max_line_bytes)
-        detected = _judge_document(document, context) if document is not None else detected
+        if document is not None:
+            detected = _judge_document(document, context)
+        else:
+            detected = detect_lines(samples, context)
     elif detected.format == "unknown" and compression == "none" and b"\0" in samples[0] and reading.format is None:
         detected = Detected("unknown", "a binary file of no known format")
         return Account(file, sha256, "none", detected), iter((_whole(file, "binary", sha256),))

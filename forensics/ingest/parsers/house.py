@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from forensics.ingest.envelope import parse_envelope
 from forensics.ingest.envelope_keys import Object
 from forensics.ingest.record import FileContext, Record
+from forensics.ingest.sglang import PARTS
 
 NAME = "house"
 KIND = "object"
@@ -24,7 +25,9 @@ def detect(objects: Sequence[Object]) -> int:
 
 def accepts(obj: Object) -> bool:
     """Whether one object is a house record."""
-    return obj.get("request_id") is not None and "event" not in obj and any(mark in obj for mark in _MARKS)
+    return (
+        obj.get("request_id") is not None and str(obj.get("event")) not in PARTS and any(mark in obj for mark in _MARKS)
+    )
 
 
 def parse(obj: Object, context: FileContext) -> tuple[Record, ...]:
