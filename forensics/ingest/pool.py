@@ -58,7 +58,7 @@ def results(work: Iterable[Work], workers: int, *, parallel: bool) -> Iterator[D
         except BrokenProcessPool:
             raise LimitHit(
                 "a reading process was ended by the system, most likely for want of memory; "
-                "give --workers 1, or a lower --max-line-bytes"
+                "read with one process (--threads 1)"
             ) from None
         finally:
             pool.shutdown(wait=True, cancel_futures=True)

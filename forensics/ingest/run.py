@@ -90,13 +90,21 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
     known = {row[1]: row[0] for row in case.rows("ingest/known_files")}
     anew = _must_read_anew(case, reading, known, set(hashed))
     fresh: dict[str, EvidenceFile] = {}
+    before: list[str] = []
+    twice: list[str] = []
     for file, sha256 in zip(files, hashed, strict=True):
         if sha256 in known and not anew:
-            notes.append(f"a file of {file.size} bytes (sha256 {sha256[:12]}) was read before; nothing new in it")
+            before.append(sha256[:12])
         elif sha256 in fresh:
-            notes.append(f"a file of {file.size} bytes (sha256 {sha256[:12]}) was given twice; it was read once")
+            twice.append(sha256[:12])
         else:
             fresh[sha256] = file
+    if before:
+        notes.append(f"{len(before)} file(s) were read before, nothing new in them: sha256 {_few(before)}")
+    if twice:
+        notes.append(
+            f"{len(twice)} file(s) hold the same bytes as another and were read once: sha256 {_few(twice)}"
+        )
 
     def work() -> tuple[dict[str, Any], tuple[str, ...]]:
         if anew:
@@ -117,6 +125,10 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
     summary = replace(summary, warnings=(*notes, *summary.warnings))
     _refuse(summary, parameters)
     return summary
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
 
 
 def _check(parameters: Parameters) -> None:
@@ -215,7 +227,7 @@ def _read(
             account.add(item.result)
         elif item.passed is not None:
             passed = item.passed
-            writer.reject(index, passed.offset, passed.length, account.lines + 1, passed.reason, passed.sha256)
+            writer.reject(index, passed.offset, passed.length, account.lines, passed.reason, passed.sha256)
             account.pass_over(passed)
         else:
             account.check()

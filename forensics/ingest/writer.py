@@ -51,7 +51,7 @@ class Writer:
             self.flush()
 
     def reject(self, evidence: int, offset: int, length: int, line: int, reason: str, sha256: str) -> None:
-        """Take one unreadable stretch that no block holds."""
+        """Take one unreadable stretch that no block holds; `line` is the number of lines before it."""
         row = {
             "byte_offset": [offset],
             "length": [length],

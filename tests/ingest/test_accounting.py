@@ -310,6 +310,13 @@ def test_a_folder_of_junk_is_counted_and_refused(bench):
     bench.put("sub/package.json", '{\n "name": "x"\n}\n')
     with pytest.raises(NothingReadable):
         bench.run()
+    assert {(row["reason"], row["line"]) for row in bench.rows("rejects", "line")} == {
+        ("binary", 1),
+        ("bad_json", 1),
+        ("bad_json", 2),
+        ("unsupported_container", 1),
+        ("no_id", 1),
+    }
     rows = bench.rows("evidence", "name")
     assert {row["format"] for row in rows} == {"unknown"}
     assert len(rows) == 5
