@@ -25,7 +25,8 @@ def cut(text: str, particulars: Sequence[str], band: str, dice: Dice, where: str
     """
     low, high = BANDS[band]
     if band == "identifier":
-        fitting = [value for value in particulars if low <= len(value) <= high]
+        # A postal address alone is words and a number, no identifier.
+        fitting = [value for value in particulars if low <= len(value) <= high and ", " not in value]
         if not fitting:
             return None
         value = dice.pick(fitting)
