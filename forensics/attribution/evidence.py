@@ -12,8 +12,9 @@ import numpy as np
 
 from forensics.attribution import decoys
 from forensics.attribution.candidates import Candidate, Excluded, prompts_by_request
+from forensics.attribution.findings import Evidence, Judged
 from forensics.attribution.holdings import World
-from forensics.attribution.judge import PUBLIC_SHARE, Evidence, Judged, judge
+from forensics.attribution.judge import PUBLIC_SHARE, judge
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.sources import (
     Source,
@@ -125,8 +126,8 @@ def gather(
         kin: dict[int, float] = {}
         like: dict[int, float] = {}
         only: dict[int, tuple[float, float]] = {}
-        first = first_generations(world, sources[i]) if generated else []
-        for source in first:
+        origins = first_generations(world, sources[i]) if generated else []
+        for source in origins:
             unit = source.holder.unit
             theirs = terms.get(source.request, NO_TERMS)
             kin[unit] = kinship(strengths[i], theirs)
@@ -134,24 +135,23 @@ def gather(
             if _same_question(questions, candidate.request, source.request, strengths[i]):
                 like[unit] = 1.0
             only[unit] = particulars(strengths[i], theirs, own)
-        stratum = strata[1 if candidate.token else 0]
         evidence = Evidence(
-            strengths[i],
-            charges[i],
-            sources[i],
-            kinship(strengths[i], own),
-            kin,
-            like,
-            only,
-            not_before(world, candidate, first),
-            first_unit(world, first),
-            shares[i][0],
-            shares[i][1],
-            shares[i][2],
-            agreeing.get((candidate.use, _single(sources[i])), 0.0),
-            stratum.q_value,
+            strength=strengths[i],
+            charge=charges[i],
+            sources=sources[i],
+            kin_recipient=kinship(strengths[i], own),
+            kin_source=kin,
+            likeness=like,
+            only=only,
+            not_before=not_before(world, candidate, origins),
+            first_unit=first_unit(world, origins),
+            share_of_response=shares[i][0],
+            public_share=shares[i][1],
+            public_token=shares[i][2],
+            agreeing_bits=agreeing.get((candidate.use, _single(sources[i])), 0.0),
+            q_value=strata[1 if candidate.token else 0].q_value,
         )
-        result = judge(world, candidate, evidence, parameters)
+        result = judge(candidate, evidence, parameters)
         if isinstance(result, Judged):
             judged.append(result)
         elif candidate.family == "target":

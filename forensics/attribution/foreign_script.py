@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from forensics.attribution.candidates import Candidate, Excluded, prompts_by_request
+from forensics.attribution.findings import Evidence, Judged
 from forensics.attribution.holdings import World
-from forensics.attribution.judge import Evidence, Judged
 from forensics.attribution.strength import Strength
 from forensics.attribution.texts import Texts
 from forensics.text.characters import character_model
@@ -78,9 +78,21 @@ def find_switches(
         bits = float(character_model().bits(folded.units[start:end]).sum())
         none = np.zeros(0, dtype=np.uint64)
         evidence = Evidence(
-            Strength(bits, bits, 0, 0.0, none, np.zeros(0), np.zeros(0)), 0.0, [], 0.0, {}, {},
-            total_weight(folded.units[start:end]) / total_weight(folded.units), 0.0, False, 0.0, lambda _: None,
-        )  # fmt: skip
+            strength=Strength(bits, bits, 0, 0.0, none, np.zeros(0), np.zeros(0)),
+            charge=0.0,
+            sources=[],
+            kin_recipient=0.0,
+            kin_source={},
+            likeness={},
+            only={},
+            not_before=frozenset(),
+            first_unit=-1,
+            share_of_response=total_weight(folded.units[start:end]) / total_weight(folded.units),
+            public_share=0.0,
+            public_token=False,
+            agreeing_bits=0.0,
+            q_value=lambda _: None,
+        )
         found.append(
             Judged(
                 candidate,

@@ -11,9 +11,9 @@ from typing import Any
 
 from forensics.attribution.candidates import build
 from forensics.attribution.evidence import gather
+from forensics.attribution.findings import Judged
 from forensics.attribution.foreign_script import find_switches
 from forensics.attribution.holdings import load_world
-from forensics.attribution.judge import Judged
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.seeds import find_hits, scan
 from forensics.attribution.tables import store

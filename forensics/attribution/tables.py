@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from forensics.attribution.candidates import Excluded
 from forensics.attribution.decoys import Stratum
+from forensics.attribution.findings import Judged
 from forensics.attribution.holdings import World
-from forensics.attribution.judge import Judged
 from forensics.attribution.sources import Source
 from forensics.attribution.texts import Texts
 from forensics.case.store import Case
@@ -91,7 +91,8 @@ def _fragment(world: World, texts: Texts, item: Judged) -> tuple[dict[str, Any],
             continue
         seen.add(key)
         found.append(_appearance(world, texts, fragment_id, len(found) + 1, item, source, passage))
-    tenants = sorted({_tenant(world, source) for source in item.ranked if source.holder.unit in item.units} - {None})
+    named = {_tenant(world, source) for source in item.ranked if source.holder.unit in item.units}
+    tenants = sorted(tenant for tenant in named if tenant is not None)
     reach = sorted(
         {(s.holder.unit, s.holder.end - s.holder.start) for s in item.ranked if s.holder.unit not in item.units},
         key=lambda pair: -pair[1],
@@ -111,6 +112,8 @@ def _fragment(world: World, texts: Texts, item: Judged) -> tuple[dict[str, Any],
         "share_of_response": round(evidence.share_of_response, 4),
         "kinship_with_recipient_prompt": round(evidence.kin_recipient, 4),
         "kinship_with_source_prompt": round(max(evidence.kin_source.values(), default=0.0), 4),
+        "source_only_bits": round(max((pair[0] for pair in evidence.only.values()), default=0.0), 2),
+        "recipient_only_bits": round(max((pair[1] for pair in evidence.only.values()), default=0.0), 2),
         "prompt_likeness": round(max(evidence.likeness.values(), default=0.0), 4),
         "public_share": round(evidence.public_share, 4),
         "carriers": len(candidate.carriers),

@@ -48,8 +48,8 @@ def main() -> None:
         if table[code] and unicodedata.category(chr(code)) == "Nd":
             digit[code] = True
     # Digits of any script fold to ASCII, so that a number is a number.
-    for code in np.flatnonzero(digit):
-        table[code] = ord(str(unicodedata.digit(chr(int(code)))))
+    for code in np.flatnonzero(digit).tolist():
+        table[code] = ord(str(unicodedata.digit(chr(code))))
     TARGET.parent.mkdir(exist_ok=True)
     np.savez_compressed(
         TARGET,

@@ -127,7 +127,7 @@ def _winnow(buffer: Any, offsets: Any, table: Any, expansions: Any, gram: int, w
             value = table[code]
             if value == 0:
                 continue
-            row = -1
+            row: Any = -1
             if value >= EXPANSION_BASE:
                 row = np.int64(value) - EXPANSION_BASE
             part = 0

@@ -120,7 +120,7 @@ def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any) ->
         whole_hash = np.uint64(0)
         part_hash = np.uint64(0)
         spaced = False  # a single space after a digit is open
-        previous_digit = False
+        previous_digit: Any = False
         joined = 0  # joining signs in a row
         while True:
             code = np.uint32(0)
@@ -141,7 +141,7 @@ def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any) ->
             if value != 0:
                 first = value
                 count = 1
-                row = -1
+                row: Any = -1
                 if value >= EXPANSION_BASE:
                     row = np.int64(value) - EXPANSION_BASE
                     first = expansions[row, 0]

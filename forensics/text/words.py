@@ -169,7 +169,7 @@ def _words(buffer: Any, start: Any, end: Any, table: Any, expansions: Any) -> An
                 current = np.uint64(0)
                 length = 0
             continue
-        row = -1
+        row: Any = -1
         if value >= EXPANSION_BASE:
             row = np.int64(value) - EXPANSION_BASE
         for j in range(expansions.shape[1]):

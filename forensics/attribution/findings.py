@@ -1,0 +1,57 @@
+"""What is known about a candidate before it is judged, and what a judgement is. Decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from forensics.attribution.candidates import Candidate
+from forensics.attribution.sources import Source
+from forensics.attribution.strength import Strength
+
+# Rules that a fragment has survived, by the way its text came into the evidence.
+TRIED = ("own_material", "echo", "shared", "public_text", "too_weak")
+TRIED_GENERATED = (*TRIED, "model_phrase", "same_question")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the judge may ask about a candidate, all measured before."""
+
+    strength: Strength
+    charge: float
+    sources: list[Source]
+    kin_recipient: float
+    kin_source: dict[int, float]  # by unit
+    likeness: dict[int, float]  # of the prompts, by unit
+    only: dict[
+        int, tuple[float, float]
+    ]  # bits of terms in the source's prompt alone, in the recipient's alone; by unit
+    not_before: frozenset[int]  # units that were given a generated text no earlier than the recipient
+    first_unit: int  # the unit that was first given a generated text; -1 where it was supplied
+    share_of_response: float
+    public_share: float
+    public_token: bool
+    agreeing_bits: float  # bits of all identifier tokens of this response that the same unit holds
+    q_value: Callable[[float], float | None]
+
+    @property
+    def net_bits(self) -> float:
+        """Bits less the search charge."""
+        return self.strength.bits - self.charge
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A fragment to be."""
+
+    candidate: Candidate
+    evidence: Evidence
+    kind: str
+    stratum: str
+    verdict: str
+    reason: str
+    units: list[int]  # named units
+    ranked: list[Source]
+    tried: tuple[str, ...]
+    q_value: float | None
