@@ -20,9 +20,17 @@ TENANTS = (
     "user\u202egnp",
     "; DROP TABLE fragments;",
 )
-SECRET = (
-    "the wire reference 8812-5540-7731-KQ for Wilhelmina Szczepanska was moved on the ninth to Reykjavik harbour office"
+# Texts that have nothing in common, so that each leak has one possible source.
+SECRETS = (
+    "wire reference 8812-5540-7731-KQ for Wilhelmina Szczepanska went on the ninth to the Reykjavik harbour office",
+    "badge serial ZX-40918-TT was handed to Oluwaseun Adebayo behind the greenhouse in Tromsoe before the audit",
+    "Dr. Cathasach Mulqueen prescribed 35 mg of dalvorexin daily, chart number 7719-0042-PL, ward Heliotrope",
+    "the combination of the vault beneath Quarrington mill is 61-08-93, known only to Bartholomeus van Hoogstraten",
+    "invoice INV-2291-XKCD over 48,113.70 guilders to Fjodor Ustinov remains unpaid since the flood at Zutphen",
+    "passport K0449182Q of Ngozi Whitcombe-Duarte expires while she teaches falconry on the isle of Sark",
+    "rotate api token tk_live_9f3Qm27Lw8 of the Kowalczyk greenhouse controller after midnight maintenance",
 )
+SECRET = SECRETS[0]
 ESCAPES = "\x1b[2J\x1b]8;;http://evil.example\x07click\x1b]8;;\x07 \u202e\u200b\U000e0041 [bold red]markup[/] [/x]"
 
 
@@ -33,7 +41,7 @@ def case(
     """Every hostile tenant supplies a text of its own, with escapes; the next one's response carries it."""
     records = []
     for number, tenant in enumerate(TENANTS):
-        secret = SECRET.replace("8812", f"{8812 + 317 * number}").replace("KQ", f"Q{number}Z")
+        secret = SECRETS[number]
         records.append(make_record(2 * number, tenant, f"{ESCAPES} Please check {secret}.", "Checked, all is well."))
         victim = TENANTS[(number + 1) % len(TENANTS)]
         records.append(make_record(2 * number + 1, victim, "What is the weather?", f"Mild. {ESCAPES} {secret}. Bye."))
@@ -85,7 +93,7 @@ def test_reports_hold_no_markup_from_data(case: Path) -> None:
 
 
 def test_leaked_text_stays_in_the_database(case: Path) -> None:
-    needle = re.compile(r"Szczepanska|Reykjavik", re.IGNORECASE)
+    needle = re.compile("Szczepanska|Adebayo|Mulqueen|Hoogstraten|Ustinov|Whitcombe|Kowalczyk", re.IGNORECASE)
     for folder in ("out", "report", "notify"):
         for path in (case / folder).rglob("*"):
             if path.is_file() and path.suffix != ".parquet":
@@ -112,9 +120,9 @@ def test_the_terminal_gets_text_only(forensics: Callable[..., Any], case: Path, 
         done = forensics(*command)
         assert done.code == 0, done.stderr
         assert _active(done.stdout) == [] and _active(done.stderr) == []
-    revealed = forensics(*commands[-1])
-    assert "Szczepanska" in revealed.stdout
-    assert "Szczepanska" not in forensics("explain", case, waiting[0]["fragment_id"]).stdout
+    names = re.compile("Szczepanska|Adebayo|Mulqueen|Hoogstraten|Ustinov|Whitcombe|Kowalczyk")
+    assert names.search(forensics(*commands[-1]).stdout)
+    assert not names.search(forensics("explain", case, waiting[0]["fragment_id"]).stdout)
     actions = [json.loads(line)["action"] for line in (case / "custody.jsonl").read_text().split("\n") if line]
     assert actions.count("reveal") == 2 and actions.count("trace") == 1
 
@@ -134,3 +142,9 @@ def test_every_leak_between_hostile_tenants_is_found(case: Path) -> None:
 def test_the_case_verifies(forensics: Callable[..., Any], case: Path) -> None:
     done = forensics("case", "verify", case, "--json")
     assert (done.code, done.data["problems"]) == (0, [])
+
+
+def test_nobody_else_is_named(case: Path) -> None:
+    found = [json.loads(line) for line in (case / "out/fragments.jsonl").read_text().split("\n") if line]
+    true = {f"req-{2 * number + 1}": tenant for number, tenant in enumerate(TENANTS)}
+    assert all(set(item["sources"]) <= {true[item["recipient_request_id"]]} for item in found)
