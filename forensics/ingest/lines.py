@@ -17,6 +17,7 @@ from forensics.ingest.sglang import is_structure
 
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 _DEEPEST = 500
+_TEXT_STARTS = (b"[", b"R", b"F")
 _BRACKETS = (b"[", b"]", b"],", b"[]")
 _JSON_STARTS = frozenset('{["-0123456789tfnNI')
 
@@ -65,11 +66,9 @@ class LineReader:
                     return self._stamped(event, parts)
                 except ExactNumbers:
                     return self._stamped(_exact(parts[0]), parts)
-            if self._text.accepts_line(line):
-                records: tuple[Record, ...] = self._text.parse_line(line, self.context)
-                return records
-            if self._engine_log and is_structure(line):
-                return STRUCTURE
+        if line[:1] in _TEXT_STARTS and self._text.accepts_line(line):
+            records: tuple[Record, ...] = self._text.parse_line(line, self.context)
+            return records
         if self._engine_log and line[:1] != b"{":
             if is_structure(line):
                 return STRUCTURE

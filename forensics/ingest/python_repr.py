@@ -19,6 +19,9 @@ _NAME = re.compile(r"[A-Za-z_][\w.]*")
 _INTEGERS = re.compile(r"\[-?\d+(?:,\s*+-?\d+)*+\]")
 _SPACE = re.compile(r"[ \t]*+")
 _OBJECT = re.compile(r"<[^<>]*+(?:<[^<>]*+>[^<>]*+)*+>")
+# Whole texts, and runs of what is neither quote, bracket nor comma.
+_OPAQUE = re.compile(r"(?:'[^'\\]*+(?:\\.[^'\\]*+)*+'|\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\"|[^'\"()\[\]{},]++)*+", re.S)
+_ENDS = ("", ",", ")", "]", "}", ":")
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _WORDS = {"None": None, "True": True, "False": False, "nan": float("nan"), "inf": float("inf")}
 _CUT = " ... "
@@ -90,18 +93,47 @@ def _one(text: str, i: int, depth: int) -> tuple[Any, int]:
     if string:
         return _text(string), string.end()
     number = _NUMBER.match(text, i)
-    if number:
+    if number and _ends(text, number.end()):
         return _number(number.group()), number.end()
     name = _NAME.match(text, i)
     if name:
         if text[name.end() : name.end() + 1] == "(":
             return _call(text, name.end() + 1, depth)
-        return _WORDS.get(name.group(), name.group()), name.end()
+        if _ends(text, name.end()):
+            return _WORDS.get(name.group(), name.group()), name.end()
     if head == "<":
         thing = _OBJECT.match(text, i)
         if thing:
             return None, thing.end()
-    raise ReprError("no value")
+    return None, _opaque(text, i)
+
+
+def _ends(text: str, i: int) -> bool:
+    """Whether a value can end here."""
+    return text[i : i + 1] in _ENDS or text.startswith(_CUT, i)
+
+
+def _opaque(text: str, i: int) -> int:
+    """Where something printed in a way of its own (a date, a matrix) ends: at the comma or bracket after it."""
+    start = i
+    open_brackets = 0
+    while True:
+        step = _OPAQUE.match(text, i)
+        i = step.end() if step else i
+        if i >= len(text):
+            break
+        if text[i] in "'\"":
+            raise ReprError("a text without an end")
+        if text[i] in "([{":
+            open_brackets += 1
+        elif not open_brackets:
+            break
+        elif text[i] != ",":
+            open_brackets -= 1
+        i += 1
+    if i == start or open_brackets:
+        raise ReprError("no value")
+    return i
 
 
 def _text(match: re.Match[str]) -> str:

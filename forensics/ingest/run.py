@@ -102,9 +102,7 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
     if before:
         notes.append(f"{len(before)} file(s) were read before, nothing new in them: sha256 {_few(before)}")
     if twice:
-        notes.append(
-            f"{len(twice)} file(s) hold the same bytes as another and were read once: sha256 {_few(twice)}"
-        )
+        notes.append(f"{len(twice)} file(s) hold the same bytes as another and were read once: sha256 {_few(twice)}")
 
     def work() -> tuple[dict[str, Any], tuple[str, ...]]:
         if anew:

@@ -306,7 +306,7 @@ def test_the_same_rid_twice_in_full(bench):
         "obj=" + "[" * 5000,
         "obj=(",
         "=1",
-        "obj=1 2",
+        "obj=1 '2",
         "obj=" + "9" * 5000,
         "obj='a' ... 3",
         "obj=f(g(",
@@ -320,3 +320,19 @@ def test_what_is_no_repr_is_refused(text):
 def test_nothing_in_a_repr_is_run():
     fields = parse_fields("obj=__import__('os'), out=exec('1/0')", 0)
     assert fields == {"obj": {}, "out": {}}
+
+
+def test_what_is_printed_in_a_way_of_its_own_is_passed_over():
+    text = "obj=A(rid='r', at=2026-01-02 03:04:05.1, kind=Kind.A, t=tensor([1., 2.]), m=array([[1 2], [3 4]], dtype=f8), n=-inf, o=<a.B object at 0x7f>, text='kept'), out={'x': 1e-05}"
+    fields = parse_fields(text, 0)
+    assert (fields["obj"]["rid"], fields["obj"]["text"], fields["out"]) == ("r", "kept", {"x": 1e-05})
+
+
+def test_text_lines_without_a_stamp_have_no_time(bench):
+    bench.put(
+        "out.txt",
+        "Receive: obj=GenerateReqInput(rid='r', text='p')\nFinish: obj=GenerateReqInput(rid='r', text='p'), out={'text': 'a', 'meta_info': {'id': 'r'}}\n",
+    )
+    bench.run()
+    row = bench.joined()["r"]
+    assert (row["received_at"], row["finished_at"], row["response_state"]) == (None, None, "full")

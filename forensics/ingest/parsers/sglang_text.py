@@ -14,6 +14,8 @@ from forensics.ingest.sglang import STAMP, records_of_event
 NAME = "sglang_text"
 KIND = "line"
 _EVENT = re.compile(rb"(?:Receive OpenAI: |Receive: |Finish: )?(?=obj=|in=)")
+# Without a stamp only the words tell.
+_BARE = re.compile(rb"(?:Receive OpenAI: |Receive: |Finish: )(?=obj=)")
 _EVENTS = {
     b"Receive OpenAI: ": "request.received.openai",
     b"Receive: ": "request.received",
@@ -25,14 +27,16 @@ _EVENTS = {
 def accepts_line(line: bytes) -> bool:
     """Whether the line is a request line of the text log."""
     stamp = STAMP.match(line)
-    return stamp is not None and _EVENT.match(line, stamp.end()) is not None
+    if stamp is None:
+        return _BARE.match(line) is not None
+    return _EVENT.match(line, stamp.end()) is not None
 
 
 def parse_line(line: bytes, context: FileContext) -> tuple[Record, ...]:
     """The records of one request line. Raises Reject where it is cut short or is no repr."""
     stamp = STAMP.match(line)
-    event = _EVENT.match(line, stamp.end()) if stamp else None
-    if stamp is None or event is None:
+    event = _EVENT.match(line, stamp.end()) if stamp else _BARE.match(line)
+    if event is None:
         raise Reject("unrecognised_line")
     try:
         text = line[event.end() :].decode("utf-8").rstrip("\r\n ")
@@ -45,4 +49,6 @@ def parse_line(line: bytes, context: FileContext) -> tuple[Record, ...]:
     if "in" in fields:
         fields["obj"] = fields.pop("in")
     fields["event"] = _EVENTS[event.group()]
-    return records_of_event(fields, stamp.group(1).decode(), stamp.group(2).decode("ascii", "replace"), context)
+    at = stamp.group(1).decode() if stamp else None
+    tags = stamp.group(2).decode("ascii", "replace") if stamp else ""
+    return records_of_event(fields, at, tags, context)
