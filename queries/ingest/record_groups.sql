@@ -52,6 +52,9 @@ numbered_pairs AS (
                AND (x.latency_us IS NULL OR (x.request_id, x.worker) NOT IN (SELECT (request_id, worker) FROM repeated)))
     ) x
     JOIN received r ON r.request_id = x.request_id AND r.worker = x.worker AND r.n = x.n
+    WHERE x.starts IS NULL OR r.starts IS NULL
+       OR (x.part = 'received_openai' AND abs(epoch_us(x.starts) - epoch_us(r.starts)) <= 60_000_000)
+       OR (x.part = 'finished' AND x.starts >= r.starts - INTERVAL 1 SECOND)
 ),
 engine AS (
     SELECT x.record, coalesce(t.call, p.call, x.record) AS call

@@ -336,3 +336,44 @@ def test_text_lines_without_a_stamp_have_no_time(bench):
     bench.run()
     row = bench.joined()["r"]
     assert (row["received_at"], row["finished_at"], row["response_state"]) == (None, None, "full")
+
+
+def test_an_openai_line_belongs_to_the_call_next_to_it(bench):
+    """The first call came by another entry point; the second one's prompt must not become the first one's."""
+    bench.put(
+        "h_0.log",
+        event("request.received", "2026-01-02T03:04:05", rid="r", obj={"text": "first"})
+        + event(
+            "request.received.openai",
+            "2026-01-02T03:14:05",
+            obj={"messages": [{"role": "user", "content": "second"}], "rid": "r"},
+        )
+        + event("request.received", "2026-01-02T03:14:05", rid="r", obj={"text": None}),
+    )
+    bench.run()
+    contents = {row["content"]: row["text"] for row in bench.rows("contents", "content")}
+    at = {row["request"]: row["received_at"].minute for row in bench.rows("joined_requests", "request")}
+    used = {(at[row["request"]], contents[row["content"]]) for row in bench.rows("request_contents", "ordinal")}
+    assert used == {(4, "first"), (14, "second")}
+
+
+def test_finished_lines_without_latency_are_paired_in_order(bench):
+    def finished(minute: int, answer: str) -> str:
+        return event(
+            "request.finished",
+            f"2026-01-02T03:{minute:02}:09",
+            rid="r",
+            obj={"text": "p"},
+            out={"text": answer, "meta_info": {"id": "r"}},
+        )
+
+    bench.put(
+        "h_0.log",
+        event("request.received", "2026-01-02T03:04:05", rid="r", obj={"text": "p"})
+        + finished(4, "a1")
+        + event("request.received", "2026-01-02T03:08:05", rid="r", obj={"text": "p"})
+        + finished(8, "a2"),
+    )
+    bench.run()
+    rows = bench.rows("joined_requests", "received_at")
+    assert [(row["received_at"].minute, row["finished_at"].minute) for row in rows] == [(4, 4), (8, 8)]
