@@ -7,10 +7,9 @@ names is unknown. Does not know SGLang's event lines.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from typing import Any
-
-import orjson
 
 from forensics.ingest import openai
 from forensics.ingest.envelope_keys import (
@@ -23,9 +22,17 @@ from forensics.ingest.envelope_keys import (
     Plan,
     plan_of,
 )
+from forensics.ingest.loose_json import loads
 from forensics.ingest.record import FileContext, Record, Reject, Text
 from forensics.ingest.timestamps import parse_time, seconds
 
+# What tells a body from a text that happens to be JSON.
+_BODY_MARKS = {
+    True: frozenset(("messages", "prompt", "input", "body")),
+    False: frozenset(("choices", "body", "usage", "object")),
+}
+_MESSAGE = frozenset(("role", "message"))
+_REQUEST_LINE = re.compile(r"(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) \S+(?: HTTP/[\d.]+)?$")
 _REDACTED = ("redacted", "[redacted]", "<redacted>", "***", "redacted-by-litellm", "[filtered]")
 
 
@@ -133,58 +140,81 @@ def _vantage(obj: Object, default: str, context: FileContext) -> str:
 def _side(obj: Object, keys: tuple[str, ...], headers: dict[str, str], *, prompt: bool) -> tuple[Object | None, str]:
     """The body of one side and, where there is none, why."""
     for key in keys:
-        value = obj.get(key)
-        if value is None:
-            continue
-        value, state = _decoded(value)
+        value, state = _decoded(obj[key], None if key.lower().endswith("body") else _BODY_MARKS[prompt])
         if isinstance(value, dict):
-            if "headers" in value:
-                add_headers(value["headers"], headers)
-            inner = value.get("body", value.get("json"))
-            if inner is not None and not any(name in value for name in ("messages", "prompt", "choices")):
-                body, state = _decoded(inner)
-                if isinstance(body, dict):
-                    # Status and URL stand beside the body; the body's own keys win.
-                    outer = {k: v for k, v in value.items() if k not in ("body", "json", "headers")}
-                    return {**outer, **body}, "absent"
-                return None, state
-            if not value:
-                return None, "absent"
-            if value.get("type") == "encrypted":
-                return None, "encrypted"
-            return value, "absent"
-        if key in ("input", "output") and isinstance(value, str | list) and value and state == "absent":
-            return _loose(key, value), "absent"
+            return _body(value, headers, prompt=prompt)
+        if isinstance(value, str) and value and state == "absent" and not (prompt and _REQUEST_LINE.match(value)):
+            return _loose(value, prompt=prompt), "absent"
         if isinstance(value, list) and value and isinstance(value[0], dict):
-            return _loose("input" if prompt else "output", value), "absent"
+            return _loose(value, prompt=prompt), "absent"
         if state != "absent":
             return None, state
     return None, "absent"
 
 
-def _loose(key: str, value: str | list[Any]) -> Object:
-    if key == "input":
+def _body(value: Object, headers: dict[str, str], *, prompt: bool) -> tuple[Object | None, str]:
+    if "headers" in value:
+        add_headers(value["headers"], headers)
+    inner = value.get("body", value.get("json"))
+    if inner is not None and not any(name in value for name in ("messages", "prompt", "choices")):
+        body, state = _decoded(inner, None)
+        if isinstance(body, dict):
+            # Status and URL stand beside the body; the body's own keys win.
+            outer = {k: v for k, v in value.items() if k not in ("body", "json", "headers")}
+            return {**outer, **body}, "absent"
+        return None, state
+    if not value:
+        return None, "absent"
+    if value.get("type") == "encrypted":
+        return None, "encrypted"
+    if not prompt and "choices" not in value:
+        # One message in place of the whole response.
+        if isinstance(value.get("message"), dict):
+            return {**value, "choices": [value]}, "absent"
+        if value.get("role") == "assistant" and "content" in value:
+            return {"choices": [{"message": value}]}, "absent"
+    return value, "absent"
+
+
+def _loose(value: str | list[Any], *, prompt: bool) -> Object:
+    """A text or a list of messages in place of a body."""
+    if prompt:
         return {"messages": value} if isinstance(value, list) else {"prompt": value}
     if isinstance(value, str):
         return {"choices": [{"message": {"content": value}}]}
     return {"choices": [item if isinstance(item, dict) and "message" in item else {"message": item} for item in value]}
 
 
-def _decoded(value: object) -> tuple[object, str]:
-    """JSON in a string, up to three times; and the state that a body in its place stands for."""
+def _decoded(value: object, marks: frozenset[str] | None) -> tuple[object, str]:
+    """JSON in a string, up to three times; and the state that a body in its place stands for.
+
+    With `marks`, an object is a body only where it has one of them: else the string is a text that happens to be JSON,
+    as answers in JSON mode are.
+    """
+    original = value
     for _ in range(3):
         if not isinstance(value, str):
-            return value, "absent"
+            break
         if len(value) <= 64 and value.strip().lower() in _REDACTED:
             return None, "redacted"
         text = value.strip()
         if text[:1] not in ("{", "[", '"'):
             break
         try:
-            value = orjson.loads(text)
-        except orjson.JSONDecodeError:
-            return value, "truncated" if text[:1] in ("{", "[") else "absent"
+            value = loads(text)
+        except ValueError:
+            if marks is None or any(f'"{mark}"' in text[:400] for mark in marks):
+                return value, "truncated"
+            break
+    if marks is not None and isinstance(original, str) and not _is_body(value, marks):
+        return original, "absent"
     return value, "absent"
+
+
+def _is_body(value: object, marks: frozenset[str]) -> bool:
+    if isinstance(value, dict):
+        return not value or not marks.isdisjoint(value)
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and not _MESSAGE.isdisjoint(value[0])
 
 
 def add_headers(value: object, into: dict[str, str]) -> None:
@@ -205,7 +235,7 @@ def _request(body: Object, texts: list[Text]) -> bool:
     found = openai.request_texts(body, texts)
     value = body.get("input")
     if not found and isinstance(value, str | list) and value:
-        return openai.request_texts(_loose("input", value), texts)
+        return openai.request_texts(_loose(value, prompt=True), texts)
     return found
 
 

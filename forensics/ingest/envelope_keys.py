@@ -11,7 +11,7 @@ from typing import Any
 Object = dict[str, Any]
 
 REQUEST_KEYS = ("request", "req", "request_body", "requestBody", "request.body", "input")
-RESPONSE_KEYS = ("response", "res", "resp", "response_body", "responseBody", "response.body", "output")
+RESPONSE_KEYS = ("response", "res", "resp", "response_body", "responseBody", "response.body", "output", "completion")
 ID_KEYS = ("request_id", "requestId", "x_request_id", "x-request-id", "req_id", "rid", "call_id")
 ID_HEADERS = ("x-request-id", "x-litellm-call-id", "apim-request-id", "cf-aig-log-id", "request-id")
 TENANT_KEYS = ("tenant_id", "tenant", "tenantId", "customer_id", "organisation_id", "organization_id", "org_id")

@@ -11,12 +11,11 @@ import orjson
 from forensics.ingest import parsers
 from forensics.ingest.envelope import ExactNumbers, Literal
 from forensics.ingest.envelope_keys import Object
-from forensics.ingest.python_repr import mend
+from forensics.ingest.loose_json import mended
 from forensics.ingest.record import STRUCTURE, FileContext, Record, Reject
 from forensics.ingest.sglang import is_structure
 
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
-_DEEPEST = 500
 _TEXT_STARTS = (b"[", b"R", b"F")
 _BRACKETS = (b"[", b"]", b"],", b"[]")
 _JSON_STARTS = frozenset('{["-0123456789tfnNI')
@@ -134,7 +133,7 @@ def _lenient(line: bytes, context: FileContext) -> Any:
         return load_json(inner, context)
     if _SURROGATE_ESCAPE.search(line):
         context.notice("lone_surrogate")
-        return _mended(value, 0)
+        return mended(value)
     context.notice("lenient_json")
     return value
 
@@ -151,22 +150,10 @@ def array_line(line: bytes) -> bytes | None:
     return inner if (opened or closed) and inner[:1] == b"{" else None
 
 
-def _mended(value: Any, depth: int) -> Any:
-    if depth > _DEEPEST:
-        raise Reject("too_deep")
-    if isinstance(value, str):
-        return mend(value)
-    if isinstance(value, list):
-        return [_mended(item, depth + 1) for item in value]
-    if isinstance(value, dict):
-        return {mend(key): _mended(item, depth + 1) for key, item in value.items()}
-    return value
-
-
 def _exact(line: bytes) -> Object:
     text = (array_line(line) or line).decode("utf-8-sig")
     value = json.loads(text, strict=False, parse_float=Literal, parse_constant=Literal)
     if not isinstance(value, dict):
         raise Reject("not_an_object")
-    mended: Object = _mended(value, 0)
-    return mended
+    whole: Object = mended(value)
+    return whole

@@ -289,3 +289,53 @@ def test_text_is_kept_byte_for_byte(bench):
     assert {name: row["tenant_id"] for name, row in bench.joined().items()} == {name: name for name in hostile}
     for tenant, text in hostile.items():
         assert bench.texts(tenant)["<messages[0].content"] == text
+
+
+@pytest.mark.parametrize(
+    ("record", "texts"),
+    [
+        ({"prompt": "q", "response": "a plain answer"}, {"<prompt": "q", "choices[0].content": "a plain answer"}),
+        ({"prompt": "q", "completion": "a"}, {"<prompt": "q", "choices[0].content": "a"}),
+        (
+            {"input": "q", "output": '{"answer": 42, "id": 7}'},
+            {"<prompt": "q", "choices[0].content": '{"answer": 42, "id": 7}'},
+        ),
+        ({"input": "[1, 2]", "output": "{not json"}, {"<prompt": "[1, 2]", "choices[0].content": "{not json"}),
+        ({"input": "q", "output": {"role": "assistant", "content": "a"}}, {"<prompt": "q", "choices[0].content": "a"}),
+        (
+            {
+                "request": "POST /v1/chat/completions HTTP/1.1",
+                "response": {"message": {"role": "assistant", "content": "a"}},
+            },
+            {"choices[0].content": "a"},
+        ),
+        (
+            {"input": '[{"role": "user", "content": "q"}]', "output": '"a"'},
+            {"<messages[0].content": "q", "choices[0].content": '"a"'},
+        ),
+        (
+            {"request_body": '{"messages": [{"content": "half \\ud83d"}]}', "response_body": "{}"},
+            {"<messages[0].content": "half \ufffd"},
+        ),
+    ],
+    ids=["plain", "completion", "json-answer", "no-json", "message", "request-line", "messages-text", "surrogate"],
+)
+def test_texts_in_place_of_bodies(bench, record, texts):
+    bench.put("p.jsonl", line({"request_id": "r", **record}))
+    bench.run()
+    assert bench.texts("r") == texts
+
+
+def test_a_body_cut_short_is_truncated(bench):
+    bench.put(
+        "p.jsonl",
+        line(
+            {
+                "request_id": "r",
+                "request": '{"model": "m", "messages": [{"role": "us',
+                "response": '{"id": "x", "choices": [{"mess',
+            }
+        ),
+    )
+    bench.run()
+    assert bench.joined()["r"]["examinable_reason"] == "tenant unknown; prompt truncated; response truncated"
