@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from forensics.ingest import openai
+from forensics.ingest import openai, sse
 from forensics.ingest.envelope_keys import (
     ID_HEADERS,
     TENANT_HEADERS,
@@ -96,8 +96,8 @@ def parse_envelope(obj: Object, context: FileContext, *, default_vantage: str = 
     headers: dict[str, str] = {}
     for key in plan.headers:
         add_headers(obj[key], headers)
-    request, prompt_state = _side(obj, plan.request, headers, prompt=True)
-    response, response_state = _side(obj, plan.response, headers, prompt=False)
+    request, prompt_state = _side(obj, plan.request, headers, context, prompt=True)
+    response, response_state = _side(obj, plan.response, headers, context, prompt=False)
     if request is None and prompt_state == "absent" and plan.prompt:
         request = obj
     bare = False
@@ -114,8 +114,9 @@ def parse_envelope(obj: Object, context: FileContext, *, default_vantage: str = 
     if response is not None and openai.response_texts(response, texts):
         response_state = "full"
     if request is None and response is None and prompt_state == response_state == "absent":
-        weak = record.request_id is None or first_id(obj, plan.ids) is None
-        if weak and not headers:
+        # An `id` alone may be anything's; with a tenant beside it, it is a gateway's line.
+        named = first_id(obj, plan.ids) is not None or bool(headers) or bool(plan.tenant)
+        if record.request_id is None or not named:
             raise Reject("no_id")
     if record.request_id is None:
         raise Reject("no_id")
@@ -137,12 +138,16 @@ def _vantage(obj: Object, default: str, context: FileContext) -> str:
     return default
 
 
-def _side(obj: Object, keys: tuple[str, ...], headers: dict[str, str], *, prompt: bool) -> tuple[Object | None, str]:
+def _side(
+    obj: Object, keys: tuple[str, ...], headers: dict[str, str], context: FileContext, *, prompt: bool
+) -> tuple[Object | None, str]:
     """The body of one side and, where there is none, why."""
     for key in keys:
         value, state = _decoded(obj[key], None if key.lower().endswith("body") else _BODY_MARKS[prompt])
         if isinstance(value, dict):
-            return _body(value, headers, prompt=prompt)
+            return _body(value, headers, context, prompt=prompt)
+        if not prompt and (streamed := _streamed(value, context)) is not None:
+            return streamed, "absent"
         if isinstance(value, str) and value and state == "absent" and not (prompt and _REQUEST_LINE.match(value)):
             return _loose(value, prompt=prompt), "absent"
         if isinstance(value, list) and value and isinstance(value[0], dict):
@@ -152,7 +157,24 @@ def _side(obj: Object, keys: tuple[str, ...], headers: dict[str, str], *, prompt
     return None, "absent"
 
 
-def _body(value: Object, headers: dict[str, str], *, prompt: bool) -> tuple[Object | None, str]:
+def _streamed(value: object, context: FileContext) -> Object | None:
+    """The body that a stream in place of it makes, or None where it is no stream."""
+    unread = 0
+    if isinstance(value, str) and sse.is_stream(value):
+        body, unread = sse.assemble_text(value)
+    elif isinstance(value, list) and sse.is_chunks(value):
+        body = sse.assemble(value)
+    else:
+        return None
+    if body.pop("strays"):
+        context.notice("stray_chunk")
+    if unread:
+        context.notice("unreadable_event")
+    body["stream"] = True
+    return body
+
+
+def _body(value: Object, headers: dict[str, str], context: FileContext, *, prompt: bool) -> tuple[Object | None, str]:
     if "headers" in value:
         add_headers(value["headers"], headers)
     inner = value.get("body", value.get("json"))
@@ -162,6 +184,9 @@ def _body(value: Object, headers: dict[str, str], *, prompt: bool) -> tuple[Obje
             # Status and URL stand beside the body; the body's own keys win.
             outer = {k: v for k, v in value.items() if k not in ("body", "json", "headers")}
             return {**outer, **body}, "absent"
+        streamed = None if prompt else _streamed(body, context)
+        if streamed is not None:
+            return {**{k: v for k, v in value.items() if k not in ("body", "json", "headers")}, **streamed}, "absent"
         return None, state
     if not value:
         return None, "absent"
@@ -252,6 +277,8 @@ def _identify(
         candidates += [(name, headers[name]) for name in ID_HEADERS if name in headers]
     if plan.own_id and obj is not response:
         candidates.append(("id", id_text(obj["id"])))
+    if request is not None and request is not obj and "id" in request:
+        candidates.append(("request.id", id_text(request["id"])))
     if response is not None and "id" in response:
         candidates.append(("response_id", id_text(response["id"])))
     if request is not None and request is not obj and "rid" in request:
@@ -346,6 +373,8 @@ def _facts(record: Record, obj: Object, plan: Plan, request: Object | None, resp
     stream = obj.get("stream")
     if stream is None and request is not None:
         stream = request.get("stream")
+    if stream is None and response is not None:
+        stream = response.get("stream")
     record.stream = stream if isinstance(stream, bool) else None
     status = first_id(obj, plan.status)
     if status is None and response is not None and response is not obj:

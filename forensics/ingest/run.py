@@ -47,6 +47,8 @@ _NOTICES = {
     "byte_order_mark": "records begin with a byte order mark; it was passed over",
     "unreadable_time": "times could not be read; they count as unknown",
     "unknown_vantage": "records name a vantage that is none of client, gateway, engine; they count as gateway",
+    "stray_chunk": "streams hold chunks with another id than their own; these stand as choices of their own",
+    "unreadable_event": "streams hold events that could not be read",
     "openai_line_without_rid": "lines of the OpenAI entry point carry no rid; the engine's own lines hold the call",
 }
 

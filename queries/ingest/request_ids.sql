@@ -15,7 +15,7 @@ WITH every AS (
     JOIN record_groups g ON g.record = i.record
     JOIN request_rows q ON q.call = g.call
     WHERE i.kind IN (
-        'request_id', 'requestid', 'req_id', 'x-request-id', 'request-id', 'rid', 'call_id', 'id', 'response_id',
+        'request_id', 'requestid', 'req_id', 'x-request-id', 'request-id', 'rid', 'call_id', 'id', 'request.id', 'response_id',
         'x-litellm-call-id', 'apim-request-id', 'cf-aig-log-id'
     )
 )

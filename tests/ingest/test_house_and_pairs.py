@@ -339,3 +339,98 @@ def test_a_body_cut_short_is_truncated(bench):
     )
     bench.run()
     assert bench.joined()["r"]["examinable_reason"] == "tenant unknown; prompt truncated; response truncated"
+
+
+def chunk(id_: str, delta: dict, index: int = 0, reason: str | None = None) -> dict:
+    return {
+        "id": id_,
+        "object": "chat.completion.chunk",
+        "model": "m",
+        "choices": [{"index": index, "delta": delta, "finish_reason": reason}],
+    }
+
+
+def call(index: int, **function: str) -> dict:
+    return {"tool_calls": [{"index": index, "function": function}]}
+
+
+STREAM = [
+    {"id": "", "object": "chat.completion.chunk", "choices": [], "created": 0},
+    chunk("s1", {"role": "assistant", "reasoning_content": "h"}),
+    chunk("s1", {"reasoning_content": "m"}),
+    chunk("s1", {"content": "An "}),
+    chunk("s1", {"content": "other"}, 1),
+    chunk("zz", {"content": "not yours"}),
+    chunk("s1", {"content": "end\n\n"}),
+    chunk("s1", call(0, name="f", arguments='{"a"')),
+    chunk("s1", call(0, arguments=":1}"), 0, "tool_calls"),
+    chunk("s1", {}, 1, "stop"),
+    {
+        "id": "s1",
+        "object": "chat.completion.chunk",
+        "choices": [],
+        "usage": {"prompt_tokens": 9, "completion_tokens": 2},
+    },
+]
+STREAM_TEXTS = {
+    "choices[0].content": "An end\n\n",
+    "choices[0].reasoning": "hm",
+    "choices[0].tool_calls[0].function.name": "f",
+    "choices[0].tool_calls[0].function.arguments": '{"a":1}',
+    "choices[1].content": "other",
+    "choices[2].content": "not yours",
+}
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {"response_body": "".join(f"data: {json.dumps(c)}\n\n" for c in STREAM) + "data: [DONE]\n\n"},
+        {
+            "response_body": ": keep-alive\r\n\r\n"
+            + "".join(f"event: x\r\ndata:{json.dumps(c)}\r\n\r\n" for c in STREAM)
+        },
+        {
+            "response": {
+                "status": 200,
+                "headers": {},
+                "body": "".join(f"data: {json.dumps(c)}\n" for c in STREAM) + "data: [DONE]\n",
+            }
+        },
+        {"response": STREAM},
+        {"response_body": json.dumps(STREAM)},
+    ],
+    ids=["events", "crlf", "no-blank-lines", "list", "list-text"],
+)
+def test_a_streamed_answer_is_put_together(bench, response):
+    bench.put(
+        "s.jsonl", line({"request_id": "r", "tenant_id": "t", "request_body": {"messages": MESSAGES}, **response})
+    )
+    summary = bench.run()
+    assert bench.texts("r") == {"<messages[0].content": "When does pier 4 open?", **STREAM_TEXTS}
+    row = bench.joined()["r"]
+    assert (row["response_state"], row["stream"], row["prompt_tokens"]) == ("full", True, 9)
+    assert summary.figures["notices"] == {"stray_chunk": 1}
+
+
+def test_a_stream_without_an_end_is_partial(bench):
+    events = "".join(f"data: {json.dumps(chunk('s', {'content': c}))}\n\n" for c in "abc") + 'data: {"id": "s", "cho'
+    bench.put("s.jsonl", line({"request_id": "r", "response_body": events}))
+    summary = bench.run()
+    assert bench.texts("r") == {"choices[0].content": "abc"}
+    assert bench.joined()["r"]["response_state"] == "partial_stream"
+    assert summary.figures["notices"] == {"unreadable_event": 1}
+
+
+def test_ids_of_gateway_lines_without_bodies(bench):
+    bench.put(
+        "g.jsonl",
+        "".join(
+            line({key: f"i{i}", "tenant": "t"})
+            for i, key in enumerate(["request_id", "rid", "id", "x-request-id", "requestId"])
+        )
+        + line({"id": "x", "name": "no call"}),
+    )
+    summary = bench.run()
+    assert sorted(bench.joined()) == ["i0", "i1", "i2", "i3", "i4"]
+    assert summary.figures["files"][0]["reasons"] == {"no_id": 1}
