@@ -46,21 +46,21 @@ class TextCache:
     """Digests of texts seen lately, and which texts were handed on before. One per process; bounded."""
 
     def __init__(self) -> None:
-        self._digests: dict[str, bytes] = {}
+        self.digests: dict[str, bytes] = {}
         self._characters = 0
         self.sent: set[bytes] = set()
 
     def digest(self, text: str) -> bytes:
         """The 128-bit BLAKE2b of the text's UTF-8 bytes."""
-        digest = self._digests.get(text)
+        digest = self.digests.get(text)
         if digest is None:
             digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
             if self._characters > _CACHE_CHARACTERS:
-                self._digests.clear()
+                self.digests.clear()
                 self._characters = 0
             if len(self.sent) > _MOST_SENT:
                 self.sent.clear()
-            self._digests[text] = digest
+            self.digests[text] = digest
             self._characters += len(text) + 100
         return digest
 
@@ -89,9 +89,9 @@ class BlockColumns:
                 self._ids.append((row, kind, value))
         contents = self._contents
         uses = self._uses
-        digest_of = self._cache.digest
+        known = self._cache.digests.get
         for ordinal, (side, field, role, text) in enumerate(record.texts):
-            key = digest_of(text)
+            key = known(text) or self._cache.digest(text)
             content = contents.get(key)
             if content is None:
                 content = contents[key] = len(contents)

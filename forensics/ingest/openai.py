@@ -21,6 +21,8 @@ _ROLES = {
     "tool": "tool",
     "function": "tool",
 }
+_MOST_PATHS = 512
+_PATHS = tuple(f"messages[{i}].content" for i in range(_MOST_PATHS))
 _TEXT_KEYS = ("text", "refusal", "thinking", "reasoning")
 _CUT_LENGTH = 2051  # a text that SGLang cut at level 2: 1024 code points, "...", 1024 code points
 _MOST_TOKENS = 1 << 40
@@ -51,6 +53,14 @@ def request_texts(body: dict[str, Any], texts: list[Text]) -> bool:
         found = True
         for i, message in enumerate(messages):
             if isinstance(message, dict):
+                content = message.get("content")
+                if isinstance(content, str) and len(message) == 2 and "role" in message and i < _MOST_PATHS:
+                    # Nearly every message of a log is a role and a text.
+                    if content:
+                        role = message["role"]
+                        role = _ROLES.get(role, "user") if isinstance(role, str) else "user"
+                        texts.append(("prompt", _PATHS[i], role, content))
+                    continue
                 role = _ROLES.get(message["role"], "user") if isinstance(message.get("role"), str) else "user"
                 _message(f"messages[{i}]", message, "prompt", role, texts)
             elif isinstance(message, str) and message:

@@ -6,6 +6,7 @@ Files that the case has read already are not read again; whatever was added, the
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
@@ -40,6 +41,7 @@ _READ_TABLES = (
 # Below this much content, starting other processes takes longer than the reading.
 _PARALLEL_BYTES = 16 << 20
 _USUAL_RATIO = 6
+_WORKER_BYTES = 384 << 20
 _HASH_THREADS = 2
 _NOTICES = {
     "lone_surrogate": "records hold escapes of half a character; each became U+FFFD",
@@ -220,7 +222,9 @@ def _read(
     total = sum(file.size for file in fresh.values())
     done = 0
     index = first
-    for item in results(work(), parameters.workers, parallel=content > _PARALLEL_BYTES):
+    # More processes than cores gain nothing, and each holds a few blocks and its cache of texts.
+    workers = min(parameters.workers, os.cpu_count() or 1, max(1, case.resources.memory_bytes // _WORKER_BYTES))
+    for item in results(work(), workers, parallel=content > _PARALLEL_BYTES):
         account = item.account
         if item.result is not None:
             writer.add(index, item.result, account.lines)
