@@ -41,7 +41,7 @@ def sample_of(path: Path, size: int, compression: str) -> list[bytes]:
         return [b"".join(head)]
     with path.open("rb") as file:
         parts = [file.read(_HEAD)]
-        if size > _HEAD + 4 * _PART:
+        if size > _HEAD + _PART:
             for position in (size // 2, size - _PART):
                 file.seek(position)
                 part = file.read(_PART)

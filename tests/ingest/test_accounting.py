@@ -337,3 +337,11 @@ def test_max_rejects(bench):
     bench.run(max_rejects=2)
     with pytest.raises(NothingReadable):
         bench.run(max_rejects=1)
+
+
+def test_records_behind_megabytes_of_zeros_are_found(bench):
+    """A file that a crash left full of zeros is no binary file while records stand in it."""
+    bench.put("g.jsonl", b"\0" * (6 << 20) + b"\n" + b'{"request_id":"a","tenant_id":"t"}\n' * 3)
+    summary = bench.run()
+    file = summary.figures["files"][0]
+    assert (file["format"], file["records"], file["rejected"]) == ("house", 3, 1)
