@@ -14,16 +14,25 @@ from typing import Any
 import numpy as np
 
 from forensics.attribution.holdings import World
-from forensics.attribution.seeds import DECOY, GENERATED, GIVEN, OWN, PHRASE, REPEATED, SHARED, SUPPLIED, Hits
+from forensics.attribution.seeds import (
+    DECOY,
+    GENERATED,
+    GIVEN,
+    MIN_WEIGHT,
+    MIN_WEIGHT_NUMBERS,
+    OWN,
+    PHRASE,
+    REPEATED,
+    SHARED,
+    SUPPLIED,
+    Hits,
+)
 from forensics.attribution.texts import Texts
 from forensics.text.fingerprint import GRAM, GUARANTEE
 from forensics.text.fold import Units
 from forensics.text.runs import COVER_GRAM, Grams, Run, covered, own_grams, runs, total_weight
 
-MIN_WEIGHT = 28  # weight of the shortest run that is looked at; below it (and below the guaranteed length) runs of
-# common words outnumber everything else, and identifiers are found as tokens
-MIN_WEIGHT_NUMBERS = 20  # the same for runs with
-MIN_DIGITS = 3  # this many digits
+MIN_DIGITS = 3  # digits that let a run of MIN_WEIGHT_NUMBERS be looked at
 SAME = 0.5  # share of a run that must lie in a fragment to be another holder of the same fragment
 OWN_SHARE = 0.8  # share of a run that must stand in the recipient's own prompt to be its own
 SPAN_GAP = 40  # units between seeds of one excluded span

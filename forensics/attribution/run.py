@@ -57,7 +57,7 @@ def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tupl
     texts = Texts(case)
     candidates, excluded = build(world, texts, grams, tokens)
     judged, dropped, strata = gather(
-        case, world, texts, candidates, (found.tokens.seeds_in_responses, found.tokens.seeds_in_others), parameters
+        case, world, texts, candidates, (found.tokens_in_responses, found.tokens_in_others), parameters
     )
     switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])
     excluded.extend(dropped)

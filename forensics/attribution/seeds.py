@@ -1,7 +1,7 @@
 """Which grams and tokens of a response stand in another tenant's text too, and may that text be its source?
 
-Pass 1 fingerprints every distinct response text; pass 2 every other text, keeping only hashes that some response has
-(a bit filter first, so that memory follows the responses, not the log). Then one walk over equal hashes applies the
+Pass 1 fingerprints every distinct response text; pass 2 looks in every other text for those fingerprints, at every
+position, so that memory follows the responses, not the log. Then one walk over equal hashes applies the
 rules of own material, time order and supplier counts, gram by gram. Output are hits, not fragments: joining hits to
 runs, judging their worth and naming sources happen later.
 """
@@ -20,30 +20,45 @@ import pyarrow as pa
 
 from forensics.attribution.holdings import LATE, Ints, World
 from forensics.case.store import Case
-from forensics.text.fingerprint import fingerprint
+from forensics.text.fingerprint import GRAM, NUMBERS, SeedTable, context_run, fingerprint, probe
 from forensics.text.identifiers import identifiers
 from forensics.text.scripts import NAMES, count_scripts
 
 BATCH_BYTES = 8 << 20
+BATCH_ROWS = 256
 
 # kinds of hits
 # (OWN: the recipient's own material, shared with others; GIVEN: `holder` was given the text before it sent it)
 SUPPLIED, GENERATED, DECOY, SHARED, PHRASE, REPEATED, OWN, GIVEN = range(8)
 
+MIN_WEIGHT = 28  # weight of the shortest run that is looked at; below it (and below the guaranteed length) runs of
+# common words outnumber everything else, and identifiers are found as tokens
+MIN_WEIGHT_NUMBERS = 20  # the same for runs with digits in or near them
+
 MAX_OWN = 256  # texts of one seed that are looked through for the recipient's own
 MAX_GROUP = 4096  # texts of one seed that are looked through for a source
 
 
+TextBatch = tuple[Ints, npt.NDArray[np.uint8], Ints]
+Places = npt.NDArray[np.int32]
+Contexts = npt.NDArray[np.uint64]
+Kinds = npt.NDArray[np.uint8]
+NO_CONTEXT: Contexts = np.zeros(0, dtype=np.uint64)
+NO_KINDS: Kinds = np.zeros(0, dtype=np.uint8)
+
+
 @dataclass(frozen=True)
 class Rows:
-    """Seeds of texts: parallel arrays sorted by hash, then content, then position."""
+    """Seeds of texts: parallel arrays. `seed` is the id of a seed that some response has."""
 
-    hashes: Ints
-    content: npt.NDArray[np.int32]
-    start: npt.NDArray[np.int32]
-    end: npt.NDArray[np.int32]
-    seeds_in_responses: int = 0  # seeds found, before those that no response has were dropped
-    seeds_in_others: int = 0
+    seed: Places
+    content: Places
+    start: Places
+    end: Places
+    before: Contexts  # what stands around a gram (see text.fingerprint); empty for tokens
+    after: Contexts
+    kinds: Kinds
+    examined: int = 0  # seeds looked at, whether a response has them or not
 
 
 @dataclass(frozen=True)
@@ -64,21 +79,7 @@ class Hits:
     holders: npt.NDArray[np.int32]
 
 
-TextBatch = tuple[Ints, npt.NDArray[np.uint8], Ints]
-Seeds = tuple[Ints, npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]
 Result = TypeVar("Result")
-
-
-def gram_seeds(buffer: npt.NDArray[np.uint8], offsets: Ints) -> Seeds:
-    """Winnowed grams; a seed's place is its last unit."""
-    found = fingerprint(buffer, offsets)
-    return found.hashes, found.documents, found.positions, found.positions + np.int32(1)
-
-
-def token_seeds(buffer: npt.NDArray[np.uint8], offsets: Ints) -> Seeds:
-    """Identifier tokens; a seed is the whole token."""
-    found = identifiers(buffer, offsets)
-    return found.hashes, found.documents, found.starts, found.ends
 
 
 def text_batches(case: Case, wanted: npt.NDArray[np.bool_]) -> Iterator[TextBatch]:
@@ -86,7 +87,7 @@ def text_batches(case: Case, wanted: npt.NDArray[np.bool_]) -> Iterator[TextBatc
     waiting: list[pa.RecordBatch] = []
     size = 0
     last = -1
-    for batch in case.batches("attribution/texts"):
+    for batch in case.batches("attribution/texts", rows=BATCH_ROWS):
         keys = batch["content"].to_numpy()
         if keys.size and (int(keys[0]) <= last or bool((np.diff(keys) <= 0).any())):
             raise RuntimeError("contents are not stored in the order of their keys")
@@ -138,113 +139,139 @@ def over_texts(
 
 @dataclass(frozen=True)
 class Scan:
-    """What two passes over the texts give: seeds of both kinds, and units per script of each text (SCRIPTS columns)."""
+    """What two passes over the texts give: seeds of both kinds by id, and units per script of each text (NAMES)."""
 
     grams: Rows
     tokens: Rows
     scripts: npt.NDArray[np.int32]
+    tokens_in_responses: int
+    tokens_in_others: int
 
 
 def scan(case: Case, world: World, tick: Callable[[int], None] | None = None) -> Scan:
-    """Seeds of all texts that some response shares, and the scripts of all texts."""
+    """Seeds of all responses, every place where another text has one of them, and the scripts of all texts."""
     scripts = np.zeros((world.text_bytes.size, len(NAMES)), dtype=np.int32)
-    own = _pass(case, world.is_response, (None, None), scripts, tick)
-    filters = (_Filter.over(own[0].hashes), _Filter.over(own[1].hashes))
-    others = _pass(case, ~world.is_response, filters, scripts, tick)
-    grams, tokens = (
-        replace(_sorted([mine, theirs]), seeds_in_responses=mine.seeds_in_responses,
-                seeds_in_others=theirs.seeds_in_responses)
-        for mine, theirs in zip(own, others, strict=True)
-    )  # fmt: skip
-    return Scan(grams, tokens, scripts)
 
-
-@dataclass(frozen=True)
-class _Filter:
-    """A bit set over the top bits of the hashes that responses have: 16 bits a hash, so about 6 % pass by accident."""
-
-    bits: npt.NDArray[np.uint8]
-    log2_size: int
-
-    @classmethod
-    def over(cls, hashes: Ints) -> _Filter:
-        log2_size = max(16, min(32, int(np.ceil(np.log2(hashes.size * 16 + 1)))))
-        bits = np.zeros(1 << (log2_size - 3), dtype=np.uint8)
-        _set_bits(bits, hashes, log2_size)
-        return cls(bits, log2_size)
-
-
-def _pass(
-    case: Case,
-    wanted: npt.NDArray[np.bool_],
-    filters: tuple[_Filter | None, _Filter | None],
-    scripts: npt.NDArray[np.int32],
-    tick: Callable[[int], None] | None,
-) -> tuple[Rows, Rows]:
-    """Gram and token rows of the wanted texts; `seeds_in_responses` holds the number before filtering."""
-
-    def work(batch: TextBatch) -> tuple[Rows, Rows]:
+    def select(batch: TextBatch) -> tuple[Ints, Rows, Ints, Rows]:
         keys, buffer, offsets = batch
-        if bool((buffer >= 0x80).any()):
-            scripts[keys] = count_scripts(buffer, offsets)
-        return (
-            _kept(keys, gram_seeds(buffer, offsets), filters[0]),
-            _kept(keys, token_seeds(buffer, offsets), filters[1]),
+        _count_scripts(scripts, batch)
+        grams = fingerprint(buffer, offsets)
+        gram_rows = _rows(
+            keys, grams.documents, grams.positions, grams.positions + 1, grams.before, grams.after, grams.kinds
         )
+        tokens = identifiers(buffer, offsets)
+        return grams.hashes, gram_rows, tokens.hashes, _rows(keys, tokens.documents, tokens.starts, tokens.ends)
 
-    grams: list[Rows] = []
-    tokens: list[Rows] = []
-    for gram_rows, token_rows in over_texts(case, wanted, work, tick):
-        grams.append(gram_rows)
-        tokens.append(token_rows)
-    return _sorted(grams), _sorted(tokens)
+    mine = list(over_texts(case, world.is_response, select, tick))
+    gram_table, grams = _numbered([part[0] for part in mine], [part[1] for part in mine])
+    token_table, tokens = _numbered([part[2] for part in mine], [part[3] for part in mine])
+    del mine
+
+    def search(batch: TextBatch) -> tuple[Rows, Rows]:
+        keys, buffer, offsets = batch
+        _count_scripts(scripts, batch)
+        found = probe(buffer, offsets, gram_table)
+        rows = _rows(
+            keys,
+            found.documents,
+            found.positions,
+            found.positions + 1,
+            found.before,
+            found.after,
+            found.kinds,
+            found.ids,
+        )
+        theirs = identifiers(buffer, offsets)
+        ids = token_table.ids(theirs.hashes)
+        kept = np.flatnonzero(ids >= 0)
+        token_rows = _rows(keys, theirs.documents[kept], theirs.starts[kept], theirs.ends[kept], seed=ids[kept])
+        return rows, replace(token_rows, examined=int(ids.size))
+
+    gram_parts, token_parts = [grams], [tokens]
+    for gram_rows, token_rows in over_texts(case, ~world.is_response, search, tick):
+        gram_parts.append(gram_rows)
+        token_parts.append(token_rows)
+    in_others = sum(part.examined for part in token_parts[1:])
+    return Scan(
+        _by_seed(gram_parts, gram_table.keys.size),
+        _by_seed(token_parts, token_table.keys.size),
+        scripts,
+        int(tokens.seed.size),
+        in_others,
+    )
 
 
-def _kept(keys: Ints, seeds: Seeds, accept: _Filter | None) -> Rows:
-    hashes, documents, starts, ends = seeds
-    found = int(hashes.size)
-    if accept is not None:
-        kept = _test_bits(accept.bits, hashes, accept.log2_size)
-        hashes, documents, starts, ends = hashes[kept], documents[kept], starts[kept], ends[kept]
-    return Rows(hashes, keys[documents].astype(np.int32), starts, ends, found)
+def _count_scripts(scripts: npt.NDArray[np.int32], batch: TextBatch) -> None:
+    keys, buffer, offsets = batch
+    if bool((buffer >= 0x80).any()):
+        scripts[keys] = count_scripts(buffer, offsets)
 
 
-def _sorted(parts: list[Rows]) -> Rows:
-    if not parts:
-        empty = np.zeros(0, dtype=np.int32)
-        return Rows(np.zeros(0, dtype=np.int64), empty, empty, empty)
-    hashes = np.concatenate([p.hashes for p in parts])
-    content = np.concatenate([p.content for p in parts])
-    start = np.concatenate([p.start for p in parts])
-    end = np.concatenate([p.end for p in parts])
-    found = sum(p.seeds_in_responses for p in parts)
+def _rows(
+    keys: Ints,
+    documents: Places,
+    starts: Places,
+    ends: Places,
+    before: Contexts = NO_CONTEXT,
+    after: Contexts = NO_CONTEXT,
+    kinds: Kinds = NO_KINDS,
+    seed: Places | None = None,
+) -> Rows:
+    content = keys[documents].astype(np.int32)
+    none = np.zeros(content.size, dtype=np.int32) if seed is None else seed
+    return Rows(none, content, starts.astype(np.int32), ends.astype(np.int32), before, after, kinds)
+
+
+def _numbered(hashes: list[Ints], parts: list[Rows]) -> tuple[SeedTable, Rows]:
+    """A table over the responses' seeds, and their rows with the ids filled in."""
+    every = np.concatenate([np.zeros(0, dtype=np.int64), *hashes])
+    table = SeedTable.over(every)
+    return table, replace(_joined(parts), seed=np.searchsorted(table.keys, every).astype(np.int32))
+
+
+def _joined(parts: list[Rows]) -> Rows:
+    """Rows of all parts, one after the other."""
+    empty = np.zeros(0, dtype=np.int32)
+    return Rows(
+        np.concatenate([empty, *(p.seed for p in parts)]),
+        np.concatenate([empty, *(p.content for p in parts)]),
+        np.concatenate([empty, *(p.start for p in parts)]),
+        np.concatenate([empty, *(p.end for p in parts)]),
+        np.concatenate([NO_CONTEXT, *(p.before for p in parts)]),
+        np.concatenate([NO_CONTEXT, *(p.after for p in parts)]),
+        np.concatenate([NO_KINDS, *(p.kinds for p in parts)]),
+    )
+
+
+def _by_seed(parts: list[Rows], seeds: int) -> Rows:
+    """Rows of both passes by seed; equal seeds stay in the order of the passes, that is of content and place."""
+    rows = _joined(parts)
     parts.clear()
-    order = np.lexsort((start, content, hashes)) if hashes.size < (1 << 20) else _stable(hashes, content, start)
-    return Rows(hashes[order], content[order], start[order], end[order], found)
-
-
-def _stable(hashes: Ints, content: npt.NDArray[np.int32], start: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """Same order as lexsort: input parts are already in order of content and start, except across the two passes."""
-    place = np.argsort(content.astype(np.int64) * (1 << 31) + start, kind="stable")
-    return place[np.argsort(hashes[place], kind="stable")]
-
-
-@numba.njit(cache=True, nogil=True)
-def _set_bits(bits: Any, hashes: Any, log2_size: int) -> None:
-    shift = np.uint64(64 - log2_size)
-    for i in range(hashes.size):
-        slot = np.uint64(hashes[i]) >> shift
-        bits[slot >> np.uint64(3)] |= np.uint8(1) << np.uint8(slot & np.uint64(7))
+    order = _counting_order(rows.seed, seeds)
+    return Rows(
+        rows.seed[order],
+        rows.content[order],
+        rows.start[order],
+        rows.end[order],
+        rows.before[order] if rows.before.size else rows.before,
+        rows.after[order] if rows.after.size else rows.after,
+        rows.kinds[order] if rows.kinds.size else rows.kinds,
+    )
 
 
 @numba.njit(cache=True, nogil=True)
-def _test_bits(bits: Any, hashes: Any, log2_size: int) -> Any:
-    out = np.zeros(hashes.size, dtype=np.bool_)
-    shift = np.uint64(64 - log2_size)
-    for i in range(hashes.size):
-        slot = np.uint64(hashes[i]) >> shift
-        out[i] = (bits[slot >> np.uint64(3)] >> np.uint8(slot & np.uint64(7))) & np.uint8(1) == 1
-    return out
+def _counting_order(seed: Any, seeds: int) -> Any:
+    """Stable order by seed id, in linear time."""
+    next_place = np.zeros(seeds + 1, dtype=np.int64)
+    for i in range(seed.size):
+        next_place[seed[i] + 1] += 1
+    for i in range(seeds):
+        next_place[i + 1] += next_place[i]
+    order = np.empty(seed.size, dtype=np.int64)
+    for i in range(seed.size):
+        order[next_place[seed[i]]] = i
+        next_place[seed[i]] += 1
+    return order
 
 
 def find_hits(world: World, rows: Rows, shared_limit: int, phrase_limit: int) -> Hits:
@@ -252,10 +279,13 @@ def find_hits(world: World, rows: Rows, shared_limit: int, phrase_limit: int) ->
     requests, uses, holdings = world.requests, world.uses, world.holdings
     return Hits(
         *_walk(
-            rows.hashes,
+            rows.seed,
             rows.content,
             rows.start,
             rows.end,
+            rows.before,
+            rows.after,
+            rows.kinds,
             holdings.of_content,
             holdings.unit,
             holdings.supplied,
@@ -279,6 +309,9 @@ def _walk(
     content: Any,
     start: Any,
     end: Any,
+    before_seed: Any,
+    after_seed: Any,
+    seed_kind: Any,
     h_of: Any,
     h_unit: Any,
     h_supplied: Any,
@@ -409,8 +442,8 @@ def _walk(
                             kind = DECOY
                         if kind >= 0:
                             n = _sources(
-                                out, n, kind, use, start[row], end[row], v, units, stop, low, high, content, start,
-                                h_of, h_unit, h_supplied, h_started, count,
+                                out, n, kind, use, row, v, units, stop, low, high, content, start, end, before_seed,
+                                after_seed, seed_kind, h_of, h_unit, h_supplied, h_started, count,
                             )  # fmt: skip
         for k in range(count):
             u = touched[k]
@@ -453,8 +486,7 @@ def _sources(
     n: int,
     kind: int,
     use: int,
-    start: int,
-    end: int,
+    mine: int,
     v: int,
     units: int,
     stop: int,
@@ -462,13 +494,20 @@ def _sources(
     high: int,
     content: Any,
     place: Any,
+    end: Any,
+    before: Any,
+    after: Any,
+    seed_kind: Any,
     h_of: Any,
     h_unit: Any,
     h_supplied: Any,
     h_started: Any,
     holders: int,
 ) -> int:
-    """Two texts of unit `v` that hold the seed: where it first stood, and the latest before `stop`."""
+    """Two texts of unit `v` that hold the seed of row `mine`: where it first stood, and the latest before `stop`.
+
+    Texts whose run through the seed is too short to be looked at are passed over, judged by what stands around it.
+    """
     by_supply = kind in (SUPPLIED, DECOY)
     if kind in (DECOY, REPEATED):
         stop = LATE
@@ -485,6 +524,11 @@ def _sources(
             time = h_supplied[h] if by_supply else h_started[h]
             if time >= LATE:
                 continue
+            if before.size:
+                around = context_run(before[mine], before[row]) + context_run(after[mine], after[row])
+                reach = GRAM + around * (seed_kind[mine] & 7)
+                if reach < (MIN_WEIGHT_NUMBERS if seed_kind[mine] & NUMBERS else MIN_WEIGHT):
+                    continue
             if time < first_time:
                 first_time = time
                 first = row
@@ -493,7 +537,7 @@ def _sources(
                 latest = row
     holder = v if v < units - 1 else -1
     if first >= 0:
-        n = _put(out, n, kind, use, start, end, content[first], place[first], holder, holders)
+        n = _put(out, n, kind, use, place[mine], end[mine], content[first], place[first], holder, holders)
         if latest >= 0 and content[latest] != content[first]:
-            n = _put(out, n, kind, use, start, end, content[latest], place[latest], holder, holders)
+            n = _put(out, n, kind, use, place[mine], end[mine], content[latest], place[latest], holder, holders)
     return n

@@ -8,7 +8,12 @@ kept. Weights: 1 for letters and digits, 2 for kana and Hangul, 3 for Han.
 Guarantee: two texts that share a run of units of weight >= GUARANTEE share a fingerprint inside the run. For weight-1
 scripts the run needs GRAM + WINDOW - 1 = 32 units. A text whose weight is under GRAM has no fingerprint.
 
-Hashes are signed 64 bit, so that any engine can hold them. Positions are unit indexes of a gram's last unit.
+`probe` looks for given hashes at every position of a text, not only at selected ones: with the fingerprints of one
+side given, it finds all of them that stand in the other, whatever surrounds the shared run there.
+
+Hashes are signed 64 bit, so that any engine can hold them. Positions are unit indexes of a gram's last unit. Each
+fingerprint also carries what stands around its gram, 4 bits a unit, 16 units to either side, so that two equal grams
+can be told from a longer run without reading the texts again (`context_run`).
 Does not compare texts.
 """
 
@@ -29,28 +34,224 @@ WINDOW = 17
 GUARANTEE = GRAM + WINDOW + 1
 GUARANTEE_UNITS_ALPHABETIC = GRAM + WINDOW - 1
 
+NUMBERS = 8
+DIGITS = 3
+
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xFF51AFD7ED558CCD)
 _MIX2 = np.uint64(0xC4CEB9FE1A85EC53)
 _SHIFT = np.uint64(33)
+_NIBBLE = np.uint64(0x9E3779B97F4A7C15)
 
 Hashes = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Fingerprints:
-    """Parallel arrays: `hashes` int64, `documents` int32 (row of the input), `positions` int32 (unit index)."""
+    """Parallel arrays: `hashes` int64, `documents` int32 (row of the input), `positions` int32 (unit index),
+    `before` and `after` uint64: 16 units before the gram (nearest in the low bits) and after it, `kinds` uint8: weight
+    of the gram's last unit, plus NUMBERS where the gram and what stands around it hold DIGITS digits or more."""
 
     hashes: Hashes
     documents: npt.NDArray[np.int32]
     positions: npt.NDArray[np.int32]
+    before: npt.NDArray[np.uint64]
+    after: npt.NDArray[np.uint64]
+    kinds: npt.NDArray[np.uint8]
 
 
 def fingerprint(buffer: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> Fingerprints:
     """Fingerprints of the documents `buffer[offsets[i]:offsets[i+1]]` (UTF-8). Releases the GIL."""
     table = fold_table()
-    hashes, documents, positions = _winnow(buffer, offsets, table.table, table.expansions, GRAM, WINDOW, _powers(GRAM))
-    return Fingerprints(hashes, documents, positions)
+    return Fingerprints(*_winnow(buffer, offsets, table.table, table.expansions, GRAM, WINDOW, _powers(GRAM)))
+
+
+@dataclass(frozen=True)
+class SeedTable:
+    """A set of hashes that can be probed: `keys` sorted and unique; a key's index is its id."""
+
+    keys: Hashes
+    slots: npt.NDArray[np.int32]
+    bits: npt.NDArray[np.uint8]
+
+    @classmethod
+    def over(cls, hashes: Hashes) -> SeedTable:
+        """Table over `hashes` (any order, repeated or not). Memory: about 24 bytes a key."""
+        keys = np.unique(hashes)
+        size = 1024
+        while size < 2 * keys.size:
+            size *= 2
+        slots = np.full(size, -1, dtype=np.int32)
+        bits = np.zeros(max(1024, 2 * size), dtype=np.uint8)
+        _fill(keys, slots, bits)
+        return cls(keys, slots, bits)
+
+    def ids(self, hashes: Hashes) -> npt.NDArray[np.int32]:
+        """Id of each hash, -1 where it is not in the table."""
+        return np.asarray(_ids(hashes, self.keys, self.slots, self.bits))
+
+
+@dataclass(frozen=True)
+class Found:
+    """Parallel arrays like Fingerprints; `ids` are SeedTable ids."""
+
+    ids: npt.NDArray[np.int32]
+    documents: npt.NDArray[np.int32]
+    positions: npt.NDArray[np.int32]
+    before: npt.NDArray[np.uint64]
+    after: npt.NDArray[np.uint64]
+    kinds: npt.NDArray[np.uint8]
+
+
+def probe(buffer: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], seeds: SeedTable) -> Found:
+    """Every place of the documents whose gram is in `seeds`. Releases the GIL."""
+    table = fold_table()
+    return Found(
+        *_probe(
+            buffer, offsets, table.table, table.expansions, GRAM, _powers(GRAM), seeds.keys, seeds.slots, seeds.bits
+        )
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def _fill(keys: Any, slots: Any, bits: Any) -> None:
+    mask = np.uint64(slots.size - 1)
+    bit_mask = np.uint64(8 * bits.size - 1)
+    for i in range(keys.size):
+        key = np.uint64(keys[i])
+        at = key & mask
+        while slots[at] >= 0:
+            at = (at + np.uint64(1)) & mask
+        slots[at] = i
+        bit = (key >> np.uint64(20)) & bit_mask
+        bits[bit >> np.uint64(3)] |= np.uint8(1) << np.uint8(bit & np.uint64(7))
+
+
+@numba.njit(cache=True, nogil=True)
+def _id(value: Any, keys: Any, slots: Any, bits: Any) -> int:
+    """Id of a hash (uint64) or -1: a bit first, since nearly every probe misses."""
+    bit = (value >> np.uint64(20)) & np.uint64(8 * bits.size - 1)
+    if (bits[bit >> np.uint64(3)] >> np.uint8(bit & np.uint64(7))) & np.uint8(1) == 0:
+        return -1
+    mask = np.uint64(slots.size - 1)
+    at = value & mask
+    while slots[at] >= 0:
+        if np.uint64(keys[slots[at]]) == value:
+            return slots[at]
+        at = (at + np.uint64(1)) & mask
+    return -1
+
+
+@numba.njit(cache=True, nogil=True)
+def _ids(hashes: Any, keys: Any, slots: Any, bits: Any) -> Any:
+    out = np.empty(hashes.size, dtype=np.int32)
+    for i in range(hashes.size):
+        out[i] = _id(np.uint64(hashes[i]), keys, slots, bits)
+    return out
+
+
+@numba.njit(cache=True, nogil=True)
+def _around(units: Any, size: int, place: int, step: int) -> Any:
+    """4 bits of each of 16 units from `place` on, going by `step`; nearest in the low bits, 0 beyond the text."""
+    packed = np.uint64(0)
+    for k in range(16):
+        at = place + k * step
+        if at < 0 or at >= size:
+            break
+        packed |= ((np.uint64(units[at]) * _NIBBLE) >> np.uint64(60)) << np.uint64(4 * k)
+    return packed
+
+
+@numba.njit(cache=True, nogil=True)
+def _longest(offsets: Any) -> int:
+    longest = 0
+    for document in range(offsets.size - 1):
+        longest = max(longest, offsets[document + 1] - offsets[document])
+    return longest
+
+
+@numba.njit(cache=True, nogil=True)
+def _fold_into(buffer: Any, start: Any, end: Any, table: Any, expansions: Any, units: Any) -> int:
+    """Units of the bytes `[start, end)`; returns their number. `units` holds two for each byte at least."""
+    i = start
+    size = 0
+    while i < end:
+        code, i = decode(buffer, i, end)
+        value = table[code]
+        if value == 0:
+            continue
+        if value < EXPANSION_BASE:
+            units[size] = value
+            size += 1
+            continue
+        row = np.int64(value) - EXPANSION_BASE
+        for part in range(expansions.shape[1]):
+            if expansions[row, part] == 0:
+                break
+            units[size] = expansions[row, part]
+            size += 1
+    return size
+
+
+@numba.njit(cache=True, nogil=True)
+def _kind(units: Any, size: int, start: int, place: int) -> int:
+    """Weight of the gram's last unit, and NUMBERS where digits stand in it or around it."""
+    digits = 0
+    for at in range(max(0, start - 16), min(size, place + 17)):
+        if 48 <= units[at] <= 57:
+            digits += 1
+    return weight(units[place]) + (NUMBERS if digits >= DIGITS else 0)
+
+
+@numba.njit(cache=True, nogil=True)
+def _probe(
+    buffer: Any, offsets: Any, table: Any, expansions: Any, gram: int, powers: Any, keys: Any, slots: Any, bits: Any
+) -> Any:
+    capacity = 2 * (offsets[-1] - offsets[0]) + 1
+    ids = np.empty(capacity, dtype=np.int32)
+    documents = np.empty(capacity, dtype=np.int32)
+    positions = np.empty(capacity, dtype=np.int32)
+    before = np.empty(capacity, dtype=np.uint64)
+    after = np.empty(capacity, dtype=np.uint64)
+    kinds = np.empty(capacity, dtype=np.uint8)
+    n = 0
+    units = np.empty(2 * _longest(offsets) + 8, dtype=np.uint32)
+    for document in range(offsets.size - 1):
+        size = _fold_into(buffer, offsets[document], offsets[document + 1], table, expansions, units)
+        rolling = np.uint64(0)
+        gram_weight = 0
+        gram_length = 0
+        for position in range(size):
+            unit = units[position]
+            rolling = rolling * _BASE + np.uint64(unit)
+            gram_weight += weight(unit)
+            gram_length += 1
+            left = units[position - gram_length + 1]
+            while gram_weight - weight(left) >= gram:
+                rolling -= np.uint64(left) * powers[gram_length - 1]
+                gram_weight -= weight(left)
+                gram_length -= 1
+                left = units[position - gram_length + 1]
+            if gram_weight < gram:
+                continue
+            found = _id(mix(rolling), keys, slots, bits)
+            if found >= 0:
+                start = position - gram_length + 1
+                ids[n] = found
+                documents[n] = document
+                positions[n] = position
+                before[n] = _around(units, size, start - 1, -1)
+                after[n] = _around(units, size, position + 1, 1)
+                kinds[n] = _kind(units, size, start, position)
+                n += 1
+    return (
+        ids[:n].copy(),
+        documents[:n].copy(),
+        positions[:n].copy(),
+        before[:n].copy(),
+        after[:n].copy(),
+        kinds[:n].copy(),
+    )
 
 
 def _powers(n: int) -> npt.NDArray[np.uint64]:
@@ -99,84 +300,95 @@ def decode(buffer: Any, i: Any, end: Any) -> Any:
 
 
 @numba.njit(cache=True, nogil=True)
+def context_run(first: Any, second: Any) -> int:
+    """How many units in a row agree, nearest first (0 to 16). May count too many (1 in 16 a unit), never too few."""
+    different = first ^ second
+    n = 0
+    while n < 16 and different & np.uint64(15) == 0:
+        different >>= np.uint64(4)
+        n += 1
+    return n
+
+
+@numba.njit(cache=True, nogil=True)
 def _winnow(buffer: Any, offsets: Any, table: Any, expansions: Any, gram: int, window: int, powers: Any) -> Any:
     # At most one fingerprint a unit and two units a byte (3-byte signs that unfold to 4); unused pages cost nothing.
     capacity = 2 * (offsets[-1] - offsets[0]) + 1
     hashes = np.empty(capacity, dtype=np.int64)
     documents = np.empty(capacity, dtype=np.int32)
     positions = np.empty(capacity, dtype=np.int32)
+    before = np.empty(capacity, dtype=np.uint64)
+    after = np.empty(capacity, dtype=np.uint64)
+    kinds = np.empty(capacity, dtype=np.uint8)
     n = 0
-    ring = np.zeros(64, dtype=np.uint32)  # units of the current gram; a gram has at most `gram` units
+    units = np.empty(2 * _longest(offsets) + 8, dtype=np.uint32)
     queue_hash = np.zeros(64, dtype=np.uint64)
     queue_pos = np.zeros(64, dtype=np.int64)
     queue_weight = np.zeros(64, dtype=np.int64)
+    queue_start = np.zeros(64, dtype=np.int64)
     for document in range(offsets.size - 1):
-        i = offsets[document]
-        end = offsets[document + 1]
+        first_row = n
+        size = _fold_into(buffer, offsets[document], offsets[document + 1], table, expansions, units)
+        # Hash and select.
         rolling = np.uint64(0)
         gram_weight = 0
         gram_length = 0
-        position = -1
         total = 0  # weight of all units so far
         first_total = -1  # the same at the end of the first gram
         head = 0
         tail = 0
         last = -1
-        while i < end:
-            code, i = decode(buffer, i, end)
-            value = table[code]
-            if value == 0:
+        for position in range(size):
+            unit = units[position]
+            w = weight(unit)
+            total += w
+            rolling = rolling * _BASE + np.uint64(unit)
+            gram_weight += w
+            gram_length += 1
+            left = units[position - gram_length + 1]
+            while gram_weight - weight(left) >= gram:
+                rolling -= np.uint64(left) * powers[gram_length - 1]
+                gram_weight -= weight(left)
+                gram_length -= 1
+                left = units[position - gram_length + 1]
+            if gram_weight < gram:
                 continue
-            row: Any = -1
-            if value >= EXPANSION_BASE:
-                row = np.int64(value) - EXPANSION_BASE
-            part = 0
-            while True:
-                if row >= 0:
-                    if part >= expansions.shape[1]:
-                        break
-                    unit = expansions[row, part]
-                    if unit == 0:
-                        break
-                    part += 1
-                else:
-                    unit = value
-                position += 1
-                w = weight(unit)
-                total += w
-                rolling = rolling * _BASE + np.uint64(unit)
-                ring[position & 63] = unit
-                gram_weight += w
-                gram_length += 1
-                left = ring[(position - gram_length + 1) & 63]
-                while gram_weight - weight(left) >= gram:
-                    rolling -= np.uint64(left) * powers[gram_length - 1]
-                    gram_weight -= weight(left)
-                    gram_length -= 1
-                    left = ring[(position - gram_length + 1) & 63]
-                if gram_weight >= gram:
-                    if first_total < 0:
-                        first_total = total
-                    value_hash = mix(rolling)
-                    while tail > head and queue_hash[(tail - 1) & 63] >= value_hash:
-                        tail -= 1
-                    queue_hash[tail & 63] = value_hash
-                    queue_pos[tail & 63] = position
-                    queue_weight[tail & 63] = total
-                    tail += 1
-                    while total - queue_weight[head & 63] > window - 1:
-                        head += 1
-                    if total - first_total >= window - 1 and queue_pos[head & 63] != last:
-                        last = queue_pos[head & 63]
-                        hashes[n] = np.int64(queue_hash[head & 63])
-                        documents[n] = document
-                        positions[n] = last
-                        n += 1
-                if row < 0:
-                    break
+            if first_total < 0:
+                first_total = total
+            value_hash = mix(rolling)
+            while tail > head and queue_hash[(tail - 1) & 63] >= value_hash:
+                tail -= 1
+            at = tail & 63
+            queue_hash[at] = value_hash
+            queue_pos[at] = position
+            queue_weight[at] = total
+            queue_start[at] = position - gram_length + 1
+            tail += 1
+            while total - queue_weight[head & 63] > window - 1:
+                head += 1
+            if total - first_total >= window - 1 and queue_pos[head & 63] != last:
+                last = queue_pos[head & 63]
+                hashes[n] = np.int64(queue_hash[head & 63])
+                documents[n] = document
+                positions[n] = last
+                before[n] = np.uint64(queue_start[head & 63])
+                n += 1
         if last < 0 and tail > head:  # too short for a full window: one fingerprint all the same
             hashes[n] = np.int64(queue_hash[head & 63])
             documents[n] = document
             positions[n] = queue_pos[head & 63]
+            before[n] = np.uint64(queue_start[head & 63])
             n += 1
-    return hashes[:n].copy(), documents[:n].copy(), positions[:n].copy()
+        for k in range(first_row, n):
+            start = np.int64(before[k])
+            before[k] = _around(units, size, start - 1, -1)
+            after[k] = _around(units, size, positions[k] + 1, 1)
+            kinds[k] = _kind(units, size, start, positions[k])
+    return (
+        hashes[:n].copy(),
+        documents[:n].copy(),
+        positions[:n].copy(),
+        before[:n].copy(),
+        after[:n].copy(),
+        kinds[:n].copy(),
+    )
