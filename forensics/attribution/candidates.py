@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,14 +30,14 @@ from forensics.attribution.seeds import (
 from forensics.attribution.texts import Texts
 from forensics.text.fingerprint import GRAM, GUARANTEE
 from forensics.text.fold import Units
-from forensics.text.runs import COVER_GRAM, Grams, Run, covered, own_grams, runs, total_weight
+from forensics.text.runs import COVER_GRAM, Run, covered, runs, total_weight
 
+MATCHES = (SUPPLIED, GENERATED, DECOY, REPEATED)  # kinds of hits that stand for another text
 MIN_DIGITS = 3  # digits that let a run of MIN_WEIGHT_NUMBERS be looked at
 SAME = 0.5  # share of a run that must lie in a fragment to be another holder of the same fragment
 OWN_SHARE = 0.8  # share of a run that must stand in the recipient's own prompt to be its own
 SPAN_GAP = 40  # units between seeds of one excluded span
 MAX_OWN_TEXTS = 8  # own texts read for one run
-BATCH = 256  # responses handled at a time
 
 
 @dataclass(frozen=True)
@@ -82,42 +82,61 @@ class Excluded:
     bits: float | None = None
 
 
+class Hit(NamedTuple):
+    """One hit of a response field (see seeds.Hits)."""
+
+    start: int
+    end: int
+    other: int
+    other_start: int
+    holder: int
+    holders: int
+
+
+ByKind = dict[int, list[Hit]]
+
+
 def build(world: World, texts: Texts, grams: Hits, tokens: Hits) -> tuple[list[Candidate], list[Excluded]]:
     """Candidates and exclusions of all responses, sorted by use and start."""
-    by_use: dict[int, list[int]] = defaultdict(list)
-    told = np.isin(grams.kind, (OWN, GIVEN))
-    busy = np.unique(grams.use[~told])
-    for index in np.flatnonzero(np.isin(grams.use, busy)).tolist():
-        by_use[int(grams.use[index])].append(index)
-    token_by_use: dict[int, list[int]] = defaultdict(list)
-    for index in np.flatnonzero(~np.isin(tokens.kind, (OWN, GIVEN))).tolist():
-        token_by_use[int(tokens.use[index])].append(index)
-    prompts = prompts_by_request(world, {int(world.uses.request[u]) for u in by_use.keys() | token_by_use.keys()})
+    runs_by_use, tokens_by_use = _by_use(grams), _by_use(tokens)
+    uses = sorted(runs_by_use.keys() | tokens_by_use.keys())
+    prompts = prompts_by_request(world, {int(world.uses.request[use]) for use in uses})
     candidates: list[Candidate] = []
     excluded: list[Excluded] = []
-    uses = sorted(by_use.keys() | token_by_use.keys())
-    for first in range(0, len(uses), BATCH):
-        batch = uses[first : first + BATCH]
-        texts.forget()
-        needed: set[int] = set()
-        for use in batch:
-            needed.add(int(world.uses.content[use]))
-            needed.update(int(grams.other[i]) for i in by_use.get(use, []) if grams.other[i] >= 0)
-            needed.update(int(tokens.other[i]) for i in token_by_use.get(use, []) if tokens.other[i] >= 0)
-            needed.update(prompts.get(int(world.uses.request[use]), ()))
-        texts.load(needed)
-        for use in batch:
-            maker = _Maker(world, texts, use, prompts.get(int(world.uses.request[use]), []))
-            maker.note(grams, by_use.get(use, []))
-            maker.spans(grams, by_use.get(use, []))
-            maker.runs(grams, by_use.get(use, []), ("target", (SUPPLIED, GENERATED)))
-            maker.runs(grams, by_use.get(use, []), ("repeated", (REPEATED,)))
-            maker.runs(grams, by_use.get(use, []), ("decoy", (DECOY,)))
-            maker.tokens(tokens, token_by_use.get(use, []))
+    needs = []
+    for use in uses:
+        others = {
+            hit.other
+            for found in (runs_by_use.get(use, {}), tokens_by_use.get(use, {}))
+            for kind in MATCHES
+            for hit in found.get(kind, ())
+        }
+        # The own prompt is read only where there is something to weigh it against.
+        own = prompts.get(int(world.uses.request[use]), []) if others else []
+        needs.append({int(world.uses.content[use]), *others, *own})
+    for batch in texts.batches(needs):
+        for use in uses[batch.start : batch.stop]:
+            maker = _Maker(world, texts, use, prompts.get(int(world.uses.request[use]), []), runs_by_use.get(use, {}))
+            maker.spans()
+            maker.runs("target", (SUPPLIED, GENERATED))
+            maker.runs("repeated", (REPEATED,))
+            maker.runs("decoy", (DECOY,))
+            maker.tokens(tokens_by_use.get(use, {}))
             candidates.extend(maker.candidates)
             excluded.extend(maker.excluded)
-    texts.forget()
     return candidates, excluded
+
+
+def _by_use(hits: Hits) -> dict[int, ByKind]:
+    """Hits by use and kind; what only says who else has a seed is kept only where there is a match to weigh."""
+    matched = np.unique(hits.use[np.isin(hits.kind, MATCHES)])
+    rows = np.flatnonzero(np.isin(hits.kind, (SHARED, PHRASE)) | np.isin(hits.use, matched))
+    found: dict[int, ByKind] = {}
+    columns = (hits.start, hits.end, hits.other, hits.other_start, hits.holder, hits.holders)
+    values = zip(*(column[rows].tolist() for column in columns), strict=True)
+    for use, kind, value in zip(hits.use[rows].tolist(), hits.kind[rows].tolist(), values, strict=True):
+        found.setdefault(use, {}).setdefault(kind, []).append(Hit(*value))
+    return found
 
 
 def prompts_by_request(world: World, requests: set[int]) -> dict[int, list[int]]:
@@ -136,45 +155,33 @@ def prompts_by_request(world: World, requests: set[int]) -> dict[int, list[int]]
 class _Maker:
     """Candidates of one response field."""
 
-    def __init__(self, world: World, texts: Texts, use: int, prompts: list[int]) -> None:
-        self.world = world
+    def __init__(self, world: World, texts: Texts, use: int, prompts: list[int], hits: ByKind) -> None:
         self.texts = texts
         self.use = use
         self.request = int(world.uses.request[use])
         self.content = int(world.uses.content[use])
         self.folded = texts.folded(self.content)
         self.prompts = sorted(set(prompts) - {self.content})
+        self.hits = hits
         self.candidates: list[Candidate] = []
         self.excluded: list[Excluded] = []
-        self._own: Grams | None = None
         self._taken = np.zeros(self.folded.units.size, dtype=np.bool_)
-        # Seeds near the ends of a run may be selected in one copy and not in another, so that a missing seed does not
-        # show that the recipient lacked the text. Where one seed of a run is its own, the text it stands in is read.
-        self._own_seeds: dict[int, int] = {}
-        self._own_texts: dict[int, Grams] = {}
-
-    def note(self, hits: Hits, rows: list[int]) -> None:
-        """Remember which seeds are the recipient's own, and a text of its own that holds each."""
-        for i in rows:
-            if hits.kind[i] == OWN and hits.other[i] >= 0:
-                self._own_seeds[int(hits.start[i])] = int(hits.other[i])
+        # Seeds near the ends of a run may be selected in one response and not in another, so that a missing seed does
+        # not show that the recipient lacked the text. Where one seed is its own, the text it stands in is read.
+        self._own_seeds = {hit.start: hit.other for hit in hits.get(OWN, ()) if hit.other >= 0}
 
     def _sent_before(self, run: Run) -> bool:
         """Does one text that this tenant had sent before hold nearly all of the run?"""
         keys = sorted({key for at, key in self._own_seeds.items() if run.start + GRAM <= at + 1 <= run.end})
         for key in keys[:MAX_OWN_TEXTS]:
-            if key not in self._own_texts:
-                self._own_texts[key] = own_grams([self.texts.folded(key).units])
-            if covered(self.folded.units[run.start : run.end], self._own_texts[key]).mean() >= OWN_SHARE:
+            if covered(self.folded.units[run.start : run.end], [self.texts.folded(key).units]).mean() >= OWN_SHARE:
                 return True
         return False
 
     @property
-    def own(self) -> Grams:
-        """Grams of this request's own prompt."""
-        if self._own is None:
-            self._own = own_grams([self.texts.folded(content).units for content in self.prompts])
-        return self._own
+    def own(self) -> list[Units]:
+        """This request's own prompt, folded."""
+        return [self.texts.folded(content).units for content in self.prompts]
 
     def exclude(self, start: int, end: int, rule: str, detail: str, holders: int, *, taken: bool = True) -> None:
         """Record an exclusion; `taken` keeps identifier tokens inside it from being looked at."""
@@ -182,42 +189,41 @@ class _Maker:
         low, high = self.folded.span(start, end)
         self.excluded.append(Excluded(self.use, low, high, rule, detail, holders))
 
-    def spans(self, hits: Hits, rows: list[int]) -> None:
+    def spans(self) -> None:
         """Seeds that many tenants carry become excluded spans; they are known only as far as their seeds reach."""
         for kind, rule, detail in (
             (SHARED, "shared", "supplied by several unrelated tenants"),
             (PHRASE, "model_phrase", "generated for several unrelated tenants, supplied by none"),
         ):
-            places = sorted((int(hits.start[i]), int(hits.holders[i])) for i in rows if hits.kind[i] == kind)
             start = end = -1
             most = 0
-            for place, holders in places:
-                if start >= 0 and place - end > SPAN_GAP:
+            for hit in sorted(self.hits.get(kind, ())):
+                if start >= 0 and hit.start - end > SPAN_GAP:
                     self.exclude(start, end, rule, detail, most)
                     start, most = -1, 0
                 if start < 0:
-                    start = max(0, place - GRAM + 1)
-                end = place + 1
-                most = max(most, holders)
+                    start = max(0, hit.start - GRAM + 1)
+                end = hit.start + 1
+                most = max(most, hit.holders)
             if start >= 0:
                 self.exclude(start, end, rule, detail, most)
 
-    def runs(self, hits: Hits, rows: list[int], wanted: tuple[str, tuple[int, ...]]) -> None:
-        family, kinds = wanted
-        by_other: dict[tuple[int, int, int], list[int]] = defaultdict(list)
-        carriers: set[int] = set()
+    def runs(self, family: str, kinds: tuple[int, ...]) -> None:
+        """Candidates of one family from the hits of these kinds."""
+        by_other: dict[tuple[int, int, int], list[Hit]] = defaultdict(list)
+        for kind in kinds:
+            for hit in self.hits.get(kind, ()):
+                by_other[hit.other, hit.holder, 0 if kind in (SUPPLIED, DECOY) else 1].append(hit)
+        if not by_other:
+            return
         given: dict[int, list[int]] = defaultdict(list)
-        for i in rows:
-            if hits.kind[i] == GIVEN:
-                given[int(hits.holder[i])].append(int(hits.start[i]))
-            if int(hits.kind[i]) in kinds:
-                side = 0 if hits.kind[i] in (SUPPLIED, DECOY) else 1
-                by_other[int(hits.other[i]), int(hits.holder[i]), side].append(i)
-                carriers.add(int(hits.holder[i]))
+        for hit in self.hits.get(GIVEN, ()):
+            given[hit.holder].append(hit.start)
+        carriers = {unit for _, unit, _ in by_other}
         found: list[Holder] = []
-        for (other, unit, side), indexes in sorted(by_other.items()):
-            places = np.array([hits.start[i] for i in indexes], dtype=np.int64)
-            others = np.array([hits.other_start[i] for i in indexes], dtype=np.int64)
+        for (other, unit, side), hits in sorted(by_other.items()):
+            places = np.array([hit.start for hit in hits], dtype=np.int64)
+            others = np.array([hit.other_start for hit in hits], dtype=np.int64)
             for run in runs(self.folded.units, self.texts.folded(other).units, places, others):
                 if side == 0 and self._given(run, unit, given, places):
                     continue  # this tenant was given the text before it sent it: a victim who quotes it
@@ -314,46 +320,40 @@ class _Maker:
                 Candidate(self.use, self.request, self.content, start, end, family, token, tuple(members), carriers)
             )
 
-    def tokens(self, hits: Hits, rows: list[int]) -> None:
+    def tokens(self, hits: ByKind) -> None:
         """Identifier tokens outside of the runs already found or excluded."""
-        for i in rows:
-            if hits.kind[i] == SHARED and not self._taken[hits.start[i] : hits.end[i]].any():
-                self.exclude(
-                    int(hits.start[i]),
-                    int(hits.end[i]),
-                    "shared",
-                    "supplied by several unrelated tenants",
-                    int(hits.holders[i]),
-                )
+        for hit in hits.get(SHARED, ()):
+            if not self._taken[hit.start : hit.end].any():
+                self.exclude(hit.start, hit.end, "shared", "supplied by several unrelated tenants", hit.holders)
         for family, kinds in (("target", (SUPPLIED, GENERATED)), ("decoy", (DECOY,))):
             found: list[Holder] = []
-            carriers: set[int] = set()
-            for i in rows:
-                if int(hits.kind[i]) not in kinds:
-                    continue
-                start, end = int(hits.start[i]), int(hits.end[i])
-                if self._taken[start:end].all():
-                    continue
-                if covered(self.folded.units[start:end], self.own).all() or self._whole_own(start, end):
-                    if family == "target":
-                        self.exclude(start, end, "echo", "stands in this request's own prompt", 1)
-                    continue
-                side = 0 if hits.kind[i] in (SUPPLIED, DECOY) else 1
-                place = int(hits.other_start[i])
-                carriers.add(int(hits.holder[i]))
-                found.append(
-                    Holder(
-                        int(hits.other[i]),
-                        int(hits.holder[i]),
-                        side,
-                        start,
-                        end,
-                        place,
-                        place + end - start,
-                        end - start,
+            for kind in kinds:
+                for hit in hits.get(kind, ()):
+                    if self._taken[hit.start : hit.end].all():
+                        continue
+                    if self._own_token(hit.start, hit.end):
+                        if family == "target":
+                            self.exclude(hit.start, hit.end, "echo", "stands in this request's own prompt", 1)
+                        continue
+                    side = 0 if kind in (SUPPLIED, DECOY) else 1
+                    length = hit.end - hit.start
+                    found.append(
+                        Holder(
+                            hit.other,
+                            hit.holder,
+                            side,
+                            hit.start,
+                            hit.end,
+                            hit.other_start,
+                            hit.other_start + length,
+                            length,
+                        )
                     )
-                )
-            self._fragments(found, family, frozenset(carriers), token=True)
+            self._fragments(found, family, frozenset(holder.unit for holder in found), token=True)
+
+    def _own_token(self, start: int, end: int) -> bool:
+        """Does a token stand in the own prompt?"""
+        return bool(covered(self.folded.units[start:end], self.own).all()) or self._whole_own(start, end)
 
     def _whole_own(self, start: int, end: int) -> bool:
         """Does a token shorter than a cover gram stand in the own prompt?"""

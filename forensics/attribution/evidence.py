@@ -46,7 +46,6 @@ from forensics.text.runs import tail_overlap, total_weight
 from forensics.text.words import Keys, Words
 from forensics.text.words import terms as terms_of
 
-BATCH = 512
 ASKED = 120  # units at the end of a prompt that are taken for the question,
 ASKED_REACH = 1200  # and where in another prompt it may stand
 SAME_END = 0.5  # share of the question's end that must stand in the other prompt,
@@ -70,12 +69,17 @@ def gather(
     terms: dict[int, Keys] = {}
     questions: dict[int, tuple[Units, Keys]] = {}
     keys: list[Keys] = []
-    for first in range(0, len(candidates), BATCH):
-        texts.forget()
-        batch = range(first, min(first + BATCH, len(candidates)))
-        new = {r for i in batch if candidates[i].family != "decoy" for r in _requests_of(candidates[i], sources[i])}
-        new -= terms.keys()
-        texts.load({candidates[i].content for i in batch}.union(*(prompts.get(request, ()) for request in new)))
+    needs: list[set[int]] = []
+    planned: set[int] = set()
+    for candidate, found in zip(candidates, sources, strict=True):
+        needed = {candidate.content}
+        if candidate.family != "decoy":
+            for request in _requests_of(candidate, found):
+                if request not in planned:
+                    planned.add(request)
+                    needed.update(prompts.get(request, ()))
+        needs.append(needed)
+    for batch in texts.batches(needs):
         for i in batch:
             candidate = candidates[i]
             keys.append(keys_of(texts.words(candidate.content), candidate.start, candidate.end)[1])
@@ -89,7 +93,6 @@ def gather(
                             questions[request] = _question(texts, contents[-1])
                     if generated:
                         keys.append(terms[request])
-    texts.forget()
     counts = (
         count_background(case, world, np.concatenate(keys), parameters.background_bytes)
         if keys
@@ -97,10 +100,7 @@ def gather(
     )
     strengths: list[Strength] = []
     shares: list[tuple[float, float, bool]] = []
-    for first in range(0, len(candidates), BATCH):
-        texts.forget()
-        batch = range(first, min(first + BATCH, len(candidates)))
-        texts.load({candidates[i].content for i in batch})
+    for batch in texts.batches([{candidate.content} for candidate in candidates]):
         for i in batch:
             candidate = candidates[i]
             whole = measure(candidate, texts, counts, int(world.requests.unit[candidate.request]))
@@ -116,7 +116,7 @@ def gather(
     agreeing = _agreeing(candidates, sources, strengths)
     strata = _strata(world, candidates, strengths, charges, sources, shares, agreeing, parameters)
     judged: list[Judged] = []
-    excluded: list[Excluded] = []
+    dropped: list[tuple[Candidate, Excluded]] = []
     for i, candidate in enumerate(candidates):
         if candidate.family == "decoy":
             continue
@@ -155,9 +155,12 @@ def gather(
         if isinstance(result, Judged):
             judged.append(result)
         elif candidate.family == "target":
+            dropped.append((candidate, result))
+    excluded: list[Excluded] = []
+    for batch in texts.batches([{candidate.content} for candidate, _ in dropped]):
+        for candidate, result in dropped[batch.start : batch.stop]:
             low, high = texts.folded(candidate.content).span(candidate.start, candidate.end)
             excluded.append(replace(result, start=low, end=high))
-    texts.forget()
     return _without_inner_tokens(_without_lone_firsts(judged)), excluded, strata
 
 

@@ -54,7 +54,7 @@ def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tupl
     found = scan(case, world, tick)
     grams = find_hits(world, found.grams, parameters.shared_limit, parameters.phrase_limit)
     tokens = find_hits(world, found.tokens, parameters.shared_limit, parameters.phrase_limit)
-    texts = Texts(case)
+    texts = Texts(case, world)
     candidates, excluded = build(world, texts, grams, tokens)
     judged, dropped, strata = gather(
         case, world, texts, candidates, (found.tokens_in_responses, found.tokens_in_others), parameters

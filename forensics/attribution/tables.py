@@ -18,7 +18,6 @@ from forensics.case.store import Case
 
 MAX_APPEARANCES = 12
 MAX_ALIGNED = 20_000  # code points; longer passages are compared by their heads
-BATCH = 256
 
 
 def store(
@@ -32,17 +31,12 @@ def store(
     """Write everything; returns counts for the summary."""
     fragments: list[dict[str, Any]] = []
     appearances: list[dict[str, Any]] = []
-    for first in range(0, len(judged), BATCH):
-        batch = judged[first : first + BATCH]
-        texts.forget()
-        texts.load(
-            {j.candidate.content for j in batch} | {s.holder.content for j in batch for s in j.ranked[:MAX_APPEARANCES]}
-        )
-        for item in batch:
+    needs = [{j.candidate.content, *(s.holder.content for s in j.ranked[:MAX_APPEARANCES])} for j in judged]
+    for batch in texts.batches(needs):
+        for item in judged[batch.start : batch.stop]:
             row, found = _fragment(world, texts, item)
             fragments.append(row)
             appearances.extend(found)
-    texts.forget()
     fragments.sort(key=lambda r: (r["request"], r["field"], r["vantage"], r["start"], r["end"], r["kind"]))
     order = {row["fragment_id"]: place for place, row in enumerate(fragments)}
     appearances.sort(key=lambda r: (order[r["fragment_id"]], r["rank"]))

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from forensics.attribution.holdings import World
+from forensics.attribution.seeds import text_batches
 from forensics.case.store import Case
 from forensics.text.fold import Folded, fold
 from forensics.text.words import Words, words
+
+FEW = 64  # texts that are looked up one by one rather than read in a pass over all of them
+FOLDED_BYTES = 192 << 20  # folded texts kept
+BATCH_BYTES = 160 << 20  # raw texts that a batch may need
 
 
 @dataclass
@@ -15,22 +24,52 @@ class Texts:
     """A cache over the `contents` table; `load` before use, `forget` between batches."""
 
     case: Case
+    world: World
     _raw: dict[int, str] = field(default_factory=dict)
-    _folded: dict[int, Folded] = field(default_factory=dict)
+    _folded: OrderedDict[int, Folded] = field(default_factory=OrderedDict)
+    _folded_bytes: int = 0
     _words: dict[int, Words] = field(default_factory=dict)
 
     def load(self, keys: Iterable[int]) -> None:
-        """Fetch the texts of `keys` that are not here yet, in one query."""
+        """Fetch the texts of `keys` that are not here yet."""
         missing = sorted(set(keys) - self._raw.keys())
-        if missing:
+        if not missing:
+            return
+        if len(missing) <= FEW:
             for content, text in self.case.rows("attribution/texts_of", {"keys": missing}):
                 self._raw[int(content)] = text
+            return
+        wanted = np.zeros(self.world.text_bytes.size, dtype=np.bool_)
+        wanted[missing] = True
+        for contents, buffer, offsets in text_batches(self.case, wanted):
+            data = buffer.tobytes()
+            for content, start, end in zip(contents.tolist(), offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+                self._raw[content] = data[start:end].decode()
 
     def forget(self) -> None:
         """Drop everything."""
         self._raw.clear()
         self._folded.clear()
+        self._folded_bytes = 0
         self._words.clear()
+
+    def batches(self, needs: list[set[int]]) -> Iterator[range]:
+        """Ranges of `needs` whose texts fit into a batch, each loaded before it is given. Forgets the one before."""
+        first = 0
+        while first < len(needs):
+            needed: set[int] = set()
+            size = 0
+            last = first
+            while last < len(needs) and (last == first or size < BATCH_BYTES):
+                new = needs[last] - needed
+                size += int(self.world.text_bytes[list(new)].sum()) if new else 0
+                needed |= new
+                last += 1
+            self.forget()
+            self.load(needed)
+            yield range(first, last)
+            first = last
+        self.forget()
 
     def raw(self, key: int) -> str:
         """The text as logged."""
@@ -40,9 +79,17 @@ class Texts:
 
     def folded(self, key: int) -> Folded:
         """The folded text."""
-        if key not in self._folded:
-            self._folded[key] = fold(self.raw(key))
-        return self._folded[key]
+        known = self._folded.get(key)
+        if known is not None:
+            self._folded.move_to_end(key)
+            return known
+        made = fold(self.raw(key))
+        self._folded[key] = made
+        self._folded_bytes += made.units.nbytes + made.positions.nbytes
+        while self._folded_bytes > FOLDED_BYTES and len(self._folded) > 1:
+            _, dropped = self._folded.popitem(last=False)
+            self._folded_bytes -= dropped.units.nbytes + dropped.positions.nbytes
+        return made
 
     def words(self, key: int) -> Words:
         """The words of the text."""

@@ -215,12 +215,17 @@ def _probe(
     after = np.empty(capacity, dtype=np.uint64)
     kinds = np.empty(capacity, dtype=np.uint8)
     n = 0
-    units = np.empty(2 * _longest(offsets) + 8, dtype=np.uint32)
+    room = 2 * _longest(offsets) + 8
+    units = np.empty(room, dtype=np.uint32)
+    values = np.empty(room, dtype=np.uint64)
+    lengths = np.empty(room, dtype=np.uint8)
+    bit_mask = np.uint64(8 * bits.size - 1)
     for document in range(offsets.size - 1):
         size = _fold_into(buffer, offsets[document], offsets[document + 1], table, expansions, units)
         rolling = np.uint64(0)
         gram_weight = 0
         gram_length = 0
+        first = size
         for position in range(size):
             unit = units[position]
             rolling = rolling * _BASE + np.uint64(unit)
@@ -232,11 +237,19 @@ def _probe(
                 gram_weight -= weight(left)
                 gram_length -= 1
                 left = units[position - gram_length + 1]
-            if gram_weight < gram:
+            if gram_weight >= gram:
+                first = min(first, position)
+            values[position] = mix(rolling)
+            lengths[position] = gram_length
+        # A loop of its own, so that the cache misses of the probes overlap.
+        for position in range(first, size):
+            value = values[position]
+            bit = (value >> np.uint64(20)) & bit_mask
+            if (bits[bit >> np.uint64(3)] >> np.uint8(bit & np.uint64(7))) & np.uint8(1) == 0:
                 continue
-            found = _id(mix(rolling), keys, slots, bits)
+            found = _id(value, keys, slots, bits)
             if found >= 0:
-                start = position - gram_length + 1
+                start = position - np.int64(lengths[position]) + 1
                 ids[n] = found
                 documents[n] = document
                 positions[n] = position

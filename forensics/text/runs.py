@@ -93,20 +93,23 @@ Grams = npt.NDArray[np.uint64]
 COVER_GRAM = 10  # units; short enough to trim edges that also stand in the recipient's own text
 
 
-def own_grams(texts: list[Units]) -> Grams:
-    """Sorted grams of COVER_GRAM units of the given texts, for `covered`."""
-    parts = [_grams(text) for text in texts if text.size >= COVER_GRAM]
-    return np.unique(np.concatenate(parts)) if parts else np.zeros(0, dtype=np.uint64)
+def covered(units: Units, own: list[Units]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """For each unit: does it lie in a gram of COVER_GRAM units that one of the `own` texts holds too?
 
-
-def covered(units: Units, own: Grams) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """For each unit: does it lie in a gram of COVER_GRAM units that `own` (see `own_grams`) holds too?"""
+    Linear in the length of the own texts, without sorting them.
+    """
     mask = np.zeros(units.size, dtype=np.bool_)
-    if units.size < COVER_GRAM or own.size == 0:
+    if units.size < COVER_GRAM:
         return mask
     keys = _grams(units)
-    index = np.minimum(np.searchsorted(own, keys), own.size - 1)
-    known = own[index] == keys
+    sought = np.unique(keys)
+    present = np.zeros(sought.size, dtype=np.bool_)
+    bits = np.zeros(1 << 16, dtype=np.bool_)
+    bits[(_mixed(sought) >> np.uint64(48)).astype(np.int64)] = True
+    for text in own:
+        if text.size >= COVER_GRAM:
+            _mark(text, sought, bits, present, _POWER)
+    known = present[np.searchsorted(sought, keys)]
     for back in range(COVER_GRAM):
         mask[back : back + keys.size] |= known
     return mask
@@ -119,7 +122,27 @@ def tail_overlap(first: Units, second: Units, tail: int, reach: int) -> float:
     end = first[-tail:]
     if end.size < COVER_GRAM:
         return 0.0
-    return float(covered(end, own_grams([second[-reach:]])).mean())
+    return float(covered(end, [second[-reach:]]).mean())
+
+
+_BASE = np.uint64(0x9E3779B97F4A7C15)
+_SPREAD = np.uint64(0xFF51AFD7ED558CCD)
+
+
+def _power() -> np.uint64:
+    with np.errstate(over="ignore"):
+        power = np.uint64(1)
+        for _ in range(COVER_GRAM - 1):
+            power = power * _BASE
+        return power
+
+
+_POWER = _power()
+
+
+def _mixed(keys: Grams) -> Grams:
+    with np.errstate(over="ignore"):
+        return keys * _SPREAD
 
 
 def _grams(units: Units) -> Grams:
@@ -127,5 +150,26 @@ def _grams(units: Units) -> Grams:
     with np.errstate(over="ignore"):
         keys = np.zeros(n, dtype=np.uint64)
         for back in range(COVER_GRAM):
-            keys = keys * np.uint64(0x9E3779B97F4A7C15) + units[back : back + n].astype(np.uint64)
+            keys = keys * _BASE + units[back : back + n].astype(np.uint64)
     return keys
+
+
+@numba.njit(cache=True, nogil=True)
+def _mark(text: Any, sought: Any, bits: Any, present: Any, power: Any) -> None:
+    """Set `present[i]` where a gram of `text` is `sought[i]`; `bits` lets nearly all others pass by."""
+    key = np.uint64(0)
+    for i in range(text.size):
+        if i >= COVER_GRAM:
+            key -= np.uint64(text[i - COVER_GRAM]) * power
+        key = key * _BASE + np.uint64(text[i])
+        if i < COVER_GRAM - 1 or not bits[(key * _SPREAD) >> np.uint64(48)]:
+            continue
+        low, high = 0, sought.size
+        while low < high:
+            middle = (low + high) >> 1
+            if sought[middle] < key:
+                low = middle + 1
+            else:
+                high = middle
+        if low < sought.size and sought[low] == key:
+            present[low] = True
