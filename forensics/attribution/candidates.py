@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from forensics.attribution.holdings import World
 from forensics.attribution.seeds import (
@@ -96,9 +97,32 @@ class Hit(NamedTuple):
 ByKind = dict[int, list[Hit]]
 
 
+@dataclass(frozen=True)
+class OwnSeeds:
+    """The recipients' own seeds, by use: where they stand, and a text of the recipient's that holds each."""
+
+    uses: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int32]
+    texts: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, hits: Hits) -> OwnSeeds:
+        """Take them out of the hits."""
+        rows = np.flatnonzero((hits.kind == OWN) & (hits.other >= 0))
+        rows = rows[np.argsort(hits.use[rows], kind="stable")]
+        return cls(hits.use[rows], hits.start[rows], hits.other[rows])
+
+    def texts_of(self, use: int, low: int, high: int) -> list[int]:
+        """Texts that hold a seed of this use between the units `low` and `high`, sorted."""
+        first, last = np.searchsorted(self.uses, [use, use + 1])
+        inside = (self.starts[first:last] >= low) & (self.starts[first:last] < high)
+        return [int(key) for key in np.unique(self.texts[first:last][inside])]
+
+
 def build(world: World, texts: Texts, grams: Hits, tokens: Hits) -> tuple[list[Candidate], list[Excluded]]:
     """Candidates and exclusions of all responses, sorted by use and start."""
     runs_by_use, tokens_by_use = _by_use(grams), _by_use(tokens)
+    own_seeds = OwnSeeds.of(grams)
     uses = sorted(runs_by_use.keys() | tokens_by_use.keys())
     prompts = prompts_by_request(world, {int(world.uses.request[use]) for use in uses})
     candidates: list[Candidate] = []
@@ -116,7 +140,9 @@ def build(world: World, texts: Texts, grams: Hits, tokens: Hits) -> tuple[list[C
         needs.append({int(world.uses.content[use]), *others, *own})
     for batch in texts.batches(needs):
         for use in uses[batch.start : batch.stop]:
-            maker = _Maker(world, texts, use, prompts.get(int(world.uses.request[use]), []), runs_by_use.get(use, {}))
+            maker = _Maker(
+                world, texts, use, prompts.get(int(world.uses.request[use]), []), own_seeds, runs_by_use.get(use, {})
+            )
             maker.spans()
             maker.runs("target", (SUPPLIED, GENERATED))
             maker.runs("repeated", (REPEATED,))
@@ -130,7 +156,8 @@ def build(world: World, texts: Texts, grams: Hits, tokens: Hits) -> tuple[list[C
 def _by_use(hits: Hits) -> dict[int, ByKind]:
     """Hits by use and kind; what only says who else has a seed is kept only where there is a match to weigh."""
     matched = np.unique(hits.use[np.isin(hits.kind, MATCHES)])
-    rows = np.flatnonzero(np.isin(hits.kind, (SHARED, PHRASE)) | np.isin(hits.use, matched))
+    said = np.isin(hits.kind, (*MATCHES, SHARED, PHRASE))
+    rows = np.flatnonzero(said | ((hits.kind == GIVEN) & np.isin(hits.use, matched)))
     found: dict[int, ByKind] = {}
     columns = (hits.start, hits.end, hits.other, hits.other_start, hits.holder, hits.holders)
     values = zip(*(column[rows].tolist() for column in columns), strict=True)
@@ -155,7 +182,9 @@ def prompts_by_request(world: World, requests: set[int]) -> dict[int, list[int]]
 class _Maker:
     """Candidates of one response field."""
 
-    def __init__(self, world: World, texts: Texts, use: int, prompts: list[int], hits: ByKind) -> None:
+    def __init__(
+        self, world: World, texts: Texts, use: int, prompts: list[int], own_seeds: OwnSeeds, hits: ByKind
+    ) -> None:
         self.texts = texts
         self.use = use
         self.request = int(world.uses.request[use])
@@ -168,12 +197,11 @@ class _Maker:
         self._taken = np.zeros(self.folded.units.size, dtype=np.bool_)
         # Seeds near the ends of a run may be selected in one response and not in another, so that a missing seed does
         # not show that the recipient lacked the text. Where one seed is its own, the text it stands in is read.
-        self._own_seeds = {hit.start: hit.other for hit in hits.get(OWN, ()) if hit.other >= 0}
+        self._own_seeds = own_seeds
 
     def _sent_before(self, run: Run) -> bool:
         """Does one text that this tenant had sent before hold nearly all of the run?"""
-        keys = sorted({key for at, key in self._own_seeds.items() if run.start + GRAM <= at + 1 <= run.end})
-        for key in keys[:MAX_OWN_TEXTS]:
+        for key in self._own_seeds.texts_of(self.use, run.start + GRAM - 1, run.end)[:MAX_OWN_TEXTS]:
             if covered(self.folded.units[run.start : run.end], [self.texts.folded(key).units]).mean() >= OWN_SHARE:
                 return True
         return False

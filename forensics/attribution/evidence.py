@@ -39,7 +39,6 @@ from forensics.attribution.strength import (
     prompt_terms,
 )
 from forensics.attribution.texts import Texts
-from forensics.case.store import Case
 from forensics.text.fold import Units
 from forensics.text.public import is_public_token, public_share
 from forensics.text.runs import tail_overlap, total_weight
@@ -56,14 +55,13 @@ NO_TERMS: Keys = np.zeros(0, dtype=np.uint64)
 
 
 def gather(
-    case: Case,
-    world: World,
     texts: Texts,
     candidates: list[Candidate],
     token_seeds: tuple[int, int],
     parameters: Parameters,
 ) -> tuple[list[Judged], list[Excluded], list[decoys.Stratum]]:
     """Judged fragments, exclusions and decoy strata. `token_seeds`: tokens in responses, and in all other texts."""
+    world = texts.corpus.world
     sources = [_located(world, candidate) for candidate in candidates]
     prompts = prompts_by_request(world, _asked(candidates, sources))
     terms: dict[int, Keys] = {}
@@ -94,7 +92,7 @@ def gather(
                     if generated:
                         keys.append(terms[request])
     counts = (
-        count_background(case, world, np.concatenate(keys), parameters.background_bytes)
+        count_background(texts.corpus, np.concatenate(keys), parameters.background_bytes)
         if keys
         else Counts(NO_TERMS, np.zeros((0, 1), dtype=np.int32), 0)
     )

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from forensics.attribution.candidates import build
+from forensics.attribution.corpus import Corpus
 from forensics.attribution.evidence import gather
 from forensics.attribution.findings import Judged
 from forensics.attribution.foreign_script import find_switches
@@ -51,14 +52,13 @@ def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tupl
         if progress:
             progress("attribute", min(done[0], total), total)
 
-    found = scan(case, world, tick)
+    corpus = Corpus(case, world)
+    found = scan(corpus, tick)
     grams = find_hits(world, found.grams, parameters.shared_limit, parameters.phrase_limit)
     tokens = find_hits(world, found.tokens, parameters.shared_limit, parameters.phrase_limit)
-    texts = Texts(case, world)
+    texts = Texts(corpus)
     candidates, excluded = build(world, texts, grams, tokens)
-    judged, dropped, strata = gather(
-        case, world, texts, candidates, (found.tokens_in_responses, found.tokens_in_others), parameters
-    )
+    judged, dropped, strata = gather(texts, candidates, (found.tokens_in_responses, found.tokens_in_others), parameters)
     switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])
     excluded.extend(dropped)
     counts = store(case, world, texts, [*judged, *switches], excluded, strata)

@@ -8,24 +8,19 @@ runs, judging their worth and naming sources happen later.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
+from forensics.attribution.corpus import Corpus, TextBatch
 from forensics.attribution.holdings import LATE, Ints, World
-from forensics.case.store import Case
 from forensics.text.fingerprint import GRAM, NUMBERS, SeedTable, context_run, fingerprint, probe
 from forensics.text.identifiers import identifiers
 from forensics.text.scripts import NAMES, count_scripts
-
-BATCH_BYTES = 8 << 20
-BATCH_ROWS = 256
 
 # kinds of hits
 # (OWN: the recipient's own material, shared with others; GIVEN: `holder` was given the text before it sent it)
@@ -39,7 +34,6 @@ MAX_OWN = 256  # texts of one seed that are looked through for the recipient's o
 MAX_GROUP = 4096  # texts of one seed that are looked through for a source
 
 
-TextBatch = tuple[Ints, npt.NDArray[np.uint8], Ints]
 Places = npt.NDArray[np.int32]
 Contexts = npt.NDArray[np.uint64]
 Kinds = npt.NDArray[np.uint8]
@@ -79,64 +73,6 @@ class Hits:
     holders: npt.NDArray[np.int32]
 
 
-Result = TypeVar("Result")
-
-
-def text_batches(case: Case, wanted: npt.NDArray[np.bool_]) -> Iterator[TextBatch]:
-    """The wanted texts in batches of about BATCH_BYTES (keys, UTF-8 buffer, offsets), in one pass over the table."""
-    waiting: list[pa.RecordBatch] = []
-    size = 0
-    last = -1
-    for batch in case.batches("attribution/texts", rows=BATCH_ROWS):
-        keys = batch["content"].to_numpy()
-        if keys.size and (int(keys[0]) <= last or bool((np.diff(keys) <= 0).any())):
-            raise RuntimeError("contents are not stored in the order of their keys")
-        last = int(keys[-1]) if keys.size else last
-        mask = wanted[keys]
-        if not mask.all():
-            batch = batch.filter(pa.array(mask))
-        if batch.num_rows:
-            waiting.append(batch)
-            size += batch.nbytes
-        if size >= BATCH_BYTES:
-            yield _buffers(waiting)
-            waiting, size = [], 0
-    if waiting:
-        yield _buffers(waiting)
-
-
-def _buffers(batches: list[pa.RecordBatch]) -> TextBatch:
-    table = pa.Table.from_batches(batches)
-    column = table["text"].cast(pa.large_string()).combine_chunks()
-    column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
-    offsets = np.frombuffer(column.buffers()[1], dtype=np.int64)[column.offset : column.offset + len(column) + 1]
-    data = column.buffers()[2]
-    buffer = np.frombuffer(data, dtype=np.uint8) if data is not None else np.zeros(0, dtype=np.uint8)
-    return table["content"].to_numpy().astype(np.int64), buffer, offsets
-
-
-def over_texts(
-    case: Case,
-    wanted: npt.NDArray[np.bool_],
-    work: Callable[[TextBatch], Result],
-    tick: Callable[[int], None] | None = None,
-) -> Iterator[Result]:
-    """`work` over all batches on all threads; results in the order of the batches."""
-    with ThreadPoolExecutor(case.resources.threads) as pool:
-        waiting: list[tuple[Future[Result], int]] = []
-        for batch in text_batches(case, wanted):
-            waiting.append((pool.submit(work, batch), int(batch[1].size)))
-            if len(waiting) > case.resources.threads:
-                future, size = waiting.pop(0)
-                yield future.result()
-                if tick:
-                    tick(size)
-        for future, size in waiting:
-            yield future.result()
-            if tick:
-                tick(size)
-
-
 @dataclass(frozen=True)
 class Scan:
     """What two passes over the texts give: seeds of both kinds by id, and units per script of each text (NAMES)."""
@@ -148,8 +84,9 @@ class Scan:
     tokens_in_others: int
 
 
-def scan(case: Case, world: World, tick: Callable[[int], None] | None = None) -> Scan:
+def scan(corpus: Corpus, tick: Callable[[int], None] | None = None) -> Scan:
     """Seeds of all responses, every place where another text has one of them, and the scripts of all texts."""
+    world = corpus.world
     scripts = np.zeros((world.text_bytes.size, len(NAMES)), dtype=np.int32)
 
     def select(batch: TextBatch) -> tuple[Ints, Rows, Ints, Rows]:
@@ -162,7 +99,7 @@ def scan(case: Case, world: World, tick: Callable[[int], None] | None = None) ->
         tokens = identifiers(buffer, offsets)
         return grams.hashes, gram_rows, tokens.hashes, _rows(keys, tokens.documents, tokens.starts, tokens.ends)
 
-    mine = list(over_texts(case, world.is_response, select, tick))
+    mine = list(corpus.over(world.is_response, select, tick))
     gram_table, grams = _numbered([part[0] for part in mine], [part[1] for part in mine])
     token_table, tokens = _numbered([part[2] for part in mine], [part[3] for part in mine])
     del mine
@@ -188,7 +125,7 @@ def scan(case: Case, world: World, tick: Callable[[int], None] | None = None) ->
         return rows, replace(token_rows, examined=int(ids.size))
 
     gram_parts, token_parts = [grams], [tokens]
-    for gram_rows, token_rows in over_texts(case, ~world.is_response, search, tick):
+    for gram_rows, token_rows in corpus.over(~world.is_response, search, tick):
         gram_parts.append(gram_rows)
         token_parts.append(token_rows)
     in_others = sum(part.examined for part in token_parts[1:])

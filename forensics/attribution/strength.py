@@ -18,10 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from forensics.attribution.candidates import Candidate
-from forensics.attribution.holdings import World
-from forensics.attribution.seeds import TextBatch, over_texts
+from forensics.attribution.corpus import Corpus, TextBatch
 from forensics.attribution.texts import Texts
-from forensics.case.store import Case
 from forensics.text.characters import character_model
 from forensics.text.symbols import BOUNDARY, boundaries
 from forensics.text.words import Keys, Words, count_keys, pairs, terms, triples
@@ -84,11 +82,12 @@ def keys_of(found: Words, start: int, end: int) -> tuple[Words, Keys]:
     return part, np.concatenate(keys)
 
 
-def count_background(case: Case, world: World, keys: Keys, budget: int) -> Counts:
+def count_background(corpus: Corpus, keys: Keys, budget: int) -> Counts:
     """Count `keys` over the case's texts, responses first, up to `budget` bytes, on all threads."""
+    world = corpus.world
     keys = np.unique(keys)
     units = len(world.requests.unit_names)
-    order = case.arrow("attribution/background_texts")
+    order = corpus.case.arrow("attribution/background_texts")
     sizes = order["bytes"].to_numpy()
     chosen = np.zeros(world.text_bytes.size, dtype=np.bool_)
     chosen[order["content"].to_numpy()[np.cumsum(sizes) <= max(budget, int(sizes[0]) if sizes.size else 0)]] = True
@@ -109,7 +108,7 @@ def count_background(case: Case, world: World, keys: Keys, budget: int) -> Count
             return found, count_keys(buffer, offsets, group[contents], part, found)
 
         total = 0
-        for found, read in over_texts(case, chosen, work):
+        for found, read in corpus.over(chosen, work):
             counts[first : first + step] += found
             total += read
     return Counts(keys, counts, total)

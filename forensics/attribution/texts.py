@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from forensics.attribution.holdings import World
-from forensics.attribution.seeds import text_batches
-from forensics.case.store import Case
+from forensics.attribution.corpus import Corpus
 from forensics.text.fold import Folded, fold
 from forensics.text.words import Words, words
 
@@ -21,10 +19,9 @@ BATCH_BYTES = 160 << 20  # raw texts that a batch may need
 
 @dataclass
 class Texts:
-    """A cache over the `contents` table; `load` before use, `forget` between batches."""
+    """A cache over the corpus; `load` before use, `forget` between batches."""
 
-    case: Case
-    world: World
+    corpus: Corpus
     _raw: dict[int, str] = field(default_factory=dict)
     _folded: OrderedDict[int, Folded] = field(default_factory=OrderedDict)
     _folded_bytes: int = 0
@@ -33,15 +30,15 @@ class Texts:
     def load(self, keys: Iterable[int]) -> None:
         """Fetch the texts of `keys` that are not here yet."""
         missing = sorted(set(keys) - self._raw.keys())
-        if not missing:
+        if not missing or self.corpus.in_memory:
             return
         if len(missing) <= FEW:
-            for content, text in self.case.rows("attribution/texts_of", {"keys": missing}):
+            for content, text in self.corpus.case.rows("attribution/texts_of", {"keys": missing}):
                 self._raw[int(content)] = text
             return
-        wanted = np.zeros(self.world.text_bytes.size, dtype=np.bool_)
+        wanted = np.zeros(self.corpus.world.text_bytes.size, dtype=np.bool_)
         wanted[missing] = True
-        for contents, buffer, offsets in text_batches(self.case, wanted):
+        for contents, buffer, offsets in self.corpus.batches(wanted):
             data = buffer.tobytes()
             for content, start, end in zip(contents.tolist(), offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
                 self._raw[content] = data[start:end].decode()
@@ -62,7 +59,7 @@ class Texts:
             last = first
             while last < len(needs) and (last == first or size < BATCH_BYTES):
                 new = needs[last] - needed
-                size += int(self.world.text_bytes[list(new)].sum()) if new else 0
+                size += int(self.corpus.world.text_bytes[list(new)].sum()) if new else 0
                 needed |= new
                 last += 1
             self.forget()
@@ -74,6 +71,8 @@ class Texts:
     def raw(self, key: int) -> str:
         """The text as logged."""
         if key not in self._raw:
+            if self.corpus.in_memory:
+                return self.corpus.text(key)
             self.load([key])
         return self._raw[key]
 
