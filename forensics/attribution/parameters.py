@@ -35,7 +35,7 @@ class Parameters:
     """Bits of telling words (that hardly any other tenant uses) for reporting a passage that nobody supplied and that
     fits nobody's prompt: a habit of the model is made of common words."""
 
-    unexplained_bits: float = 64.0
+    unexplained_bits: float = 48.0
     """Net bits for reporting a passage that two tenants were given in answer to unlike prompts, though it is not
     clearly about either of them: no habit of the model is that long, but nobody can be named."""
 

@@ -49,7 +49,7 @@ def identifiers(buffer: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -
 def _kinds() -> npt.NDArray[np.uint8]:
     """Kind of each ASCII character between units: 1 joins, 2 joins and parts, 3 space, 4 joins an e-mail, 0 ends."""
     kinds = np.zeros(128, dtype=np.uint8)
-    for character in "-_.'+~%":
+    for character in "-_.'+":
         kinds[ord(character)] = 1
     for character in "/:=?&#\\":
         kinds[ord(character)] = 2
