@@ -6,6 +6,7 @@ One background pass counts the words of all candidates together; decoy strata ar
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -113,6 +114,7 @@ def gather(
     ]
     agreeing = _agreeing(candidates, sources, strengths)
     strata = _strata(world, candidates, strengths, charges, sources, shares, agreeing, parameters)
+    correlated = any(stratum.correlated for stratum in strata)
     judged: list[Judged] = []
     dropped: list[tuple[Candidate, Excluded]] = []
     for i, candidate in enumerate(candidates):
@@ -121,6 +123,7 @@ def gather(
         own = terms.get(candidate.request, NO_TERMS)
         left_out = candidate.carriers | {int(world.requests.unit[candidate.request])}
         generated = not any(s.holder.side == 0 for s in leading(sources[i]))
+        placed = _on_same_worker(sources[i])
         kin: dict[int, float] = {}
         like: dict[int, float] = {}
         only: dict[int, tuple[float, float]] = {}
@@ -147,7 +150,8 @@ def gather(
             public_share=shares[i][1],
             public_token=shares[i][2],
             agreeing_bits=agreeing.get((candidate.use, _single(sources[i])), 0.0),
-            q_value=strata[1 if candidate.token else 0].q_value,
+            q_value=_q_value(strata, candidate.token, placed),
+            capped=correlated and not placed,
         )
         result = judge(candidate, evidence, parameters)
         if isinstance(result, Judged):
@@ -340,10 +344,14 @@ def _strata(
     agreeing: dict[tuple[int, int], float],
     parameters: Parameters,
 ) -> list[decoys.Stratum]:
+    names = (("supplied text", False), ("supplied identifier", True))
     strata = []
-    for name, token in (("supplied text", False), ("supplied identifier", True)):
+    placed: list[tuple[dict[int, float], dict[int, float]]] = []
+    for name, token in names:
         targets: dict[int, float] = {}
         mirrored: dict[int, float] = {}
+        here: dict[int, float] = {}
+        elsewhere: dict[int, float] = {}
         lags: list[int] = []
         for candidate, strength, charge, found, share in zip(
             candidates, strengths, charges, sources, shares, strict=True
@@ -357,9 +365,27 @@ def _strata(
             elif candidate.family == "target" and any(s.holder.side == 0 for s in leading(found)):
                 if token:
                     net = max(net, agreeing.get((candidate.use, _single(found)), 0.0) - charge)
-                targets[candidate.use] = max(targets.get(candidate.use, -math.inf), net)
+                for scores in (targets, here if _on_same_worker(found) else elsewhere):
+                    scores[candidate.use] = max(scores.get(candidate.use, -math.inf), net)
         strata.append(decoys.assess(world, name, targets, mirrored, lags, parameters.seed))
+        placed.append((here, elsewhere))
+    if any(stratum.correlated for stratum in strata):
+        for (name, _), (here, elsewhere) in zip(names, placed, strict=True):
+            strata.append(decoys.assess_placement(world, name, here, elsewhere, parameters.seed))
     return strata
+
+
+def _on_same_worker(sources: list[Source]) -> bool:
+    """Did the recipient's worker serve a leading source?"""
+    return any(source.same_worker for source in leading(sources))
+
+
+def _q_value(strata: list[decoys.Stratum], token: bool, placed: bool) -> Callable[[float], float | None]:
+    """The q-value that applies: by time, or by worker where contents follow each other across tenants."""
+    by_time = strata[1 if token else 0]
+    if len(strata) == 2:
+        return by_time.q_value
+    return strata[3 if token else 2].q_value if placed else (lambda _: None)
 
 
 def _decoy_lag(world: World, candidate: Candidate) -> int:

@@ -92,6 +92,7 @@ def find_switches(
             public_token=False,
             agreeing_bits=0.0,
             q_value=lambda _: None,
+            capped=False,
         )
         found.append(
             Judged(

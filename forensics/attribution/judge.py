@@ -76,6 +76,8 @@ def _supplied(
         why = f"net {net:.0f} bits ({evidence.strength.bits:.0f} less {evidence.charge:.0f} for the search); no q-value"
     if evidence.kin_recipient >= OWN_SUBJECT and net < parameters.subject_bits:
         strong, why = False, f"{why}; the recipient's own prompt has most of its telling words"
+    if evidence.capped:
+        strong, why = False, f"{why}; contents follow each other across tenants, and no worker speaks for a leak"
     if unknown_time:
         strong, why = False, f"{why}; no request time, so the order is not known"
     who = "one supplier" if len(units) == 1 else f"{len(units)} suppliers that cannot be told apart"

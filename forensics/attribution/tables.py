@@ -53,7 +53,7 @@ def store(
         "decoy_strata",
         [
             {
-                "stratum": s.name, "family": "time-mirrored", "targets": s.targets, "decoys": s.decoys,
+                "stratum": s.name, "family": s.family, "targets": s.targets, "decoys": s.decoys,
                 "exposure": s.exposure, "null_near": s.null_near, "null_far": s.null_far,
                 "rate_ratio": s.rate_ratio, "p_value": s.p_value, "valid": s.valid, "reason": s.reason,
             }
