@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +18,8 @@ from forensics.attribution.holdings import World
 from forensics.attribution.seeds import (
     DECOY,
     GENERATED,
-    GIVEN,
     MIN_WEIGHT,
     MIN_WEIGHT_NUMBERS,
-    OWN,
     PHRASE,
     REPEATED,
     SHARED,
@@ -29,6 +27,7 @@ from forensics.attribution.seeds import (
     Hits,
 )
 from forensics.attribution.texts import Texts
+from forensics.attribution.told import Told
 from forensics.text.fingerprint import GRAM, GUARANTEE
 from forensics.text.fold import Units
 from forensics.text.runs import COVER_GRAM, Run, covered, runs, total_weight
@@ -97,32 +96,10 @@ class Hit(NamedTuple):
 ByKind = dict[int, list[Hit]]
 
 
-@dataclass(frozen=True)
-class OwnSeeds:
-    """The recipients' own seeds, by use: where they stand, and a text of the recipient's that holds each."""
-
-    uses: npt.NDArray[np.int32]
-    starts: npt.NDArray[np.int32]
-    texts: npt.NDArray[np.int32]
-
-    @classmethod
-    def of(cls, hits: Hits) -> OwnSeeds:
-        """Take them out of the hits."""
-        rows = np.flatnonzero((hits.kind == OWN) & (hits.other >= 0))
-        rows = rows[np.argsort(hits.use[rows], kind="stable")]
-        return cls(hits.use[rows], hits.start[rows], hits.other[rows])
-
-    def texts_of(self, use: int, low: int, high: int) -> list[int]:
-        """Texts that hold a seed of this use between the units `low` and `high`, sorted."""
-        first, last = np.searchsorted(self.uses, [use, use + 1])
-        inside = (self.starts[first:last] >= low) & (self.starts[first:last] < high)
-        return [int(key) for key in np.unique(self.texts[first:last][inside])]
-
-
 def build(world: World, texts: Texts, grams: Hits, tokens: Hits) -> tuple[list[Candidate], list[Excluded]]:
     """Candidates and exclusions of all responses, sorted by use and start."""
     runs_by_use, tokens_by_use = _by_use(grams), _by_use(tokens)
-    own_seeds = OwnSeeds.of(grams)
+    told = Told.of(grams)
     uses = sorted(runs_by_use.keys() | tokens_by_use.keys())
     prompts = prompts_by_request(world, {int(world.uses.request[use]) for use in uses})
     candidates: list[Candidate] = []
@@ -140,9 +117,8 @@ def build(world: World, texts: Texts, grams: Hits, tokens: Hits) -> tuple[list[C
         needs.append({int(world.uses.content[use]), *others, *own})
     for batch in texts.batches(needs):
         for use in uses[batch.start : batch.stop]:
-            maker = _Maker(
-                world, texts, use, prompts.get(int(world.uses.request[use]), []), own_seeds, runs_by_use.get(use, {})
-            )
+            own = prompts.get(int(world.uses.request[use]), [])
+            maker = _Maker(world, texts, use, own, told, runs_by_use.get(use, {}))
             maker.spans()
             maker.runs("target", (SUPPLIED, GENERATED))
             maker.runs("repeated", (REPEATED,))
@@ -154,10 +130,8 @@ def build(world: World, texts: Texts, grams: Hits, tokens: Hits) -> tuple[list[C
 
 
 def _by_use(hits: Hits) -> dict[int, ByKind]:
-    """Hits by use and kind; what only says who else has a seed is kept only where there is a match to weigh."""
-    matched = np.unique(hits.use[np.isin(hits.kind, MATCHES)])
-    said = np.isin(hits.kind, (*MATCHES, SHARED, PHRASE))
-    rows = np.flatnonzero(said | ((hits.kind == GIVEN) & np.isin(hits.use, matched)))
+    """Hits by use and kind, without those that only say who else has a seed."""
+    rows = np.flatnonzero(np.isin(hits.kind, (*MATCHES, SHARED, PHRASE)))
     found: dict[int, ByKind] = {}
     columns = (hits.start, hits.end, hits.other, hits.other_start, hits.holder, hits.holders)
     values = zip(*(column[rows].tolist() for column in columns), strict=True)
@@ -182,9 +156,7 @@ def prompts_by_request(world: World, requests: set[int]) -> dict[int, list[int]]
 class _Maker:
     """Candidates of one response field."""
 
-    def __init__(
-        self, world: World, texts: Texts, use: int, prompts: list[int], own_seeds: OwnSeeds, hits: ByKind
-    ) -> None:
+    def __init__(self, world: World, texts: Texts, use: int, prompts: list[int], told: Told, hits: ByKind) -> None:
         self.texts = texts
         self.use = use
         self.request = int(world.uses.request[use])
@@ -197,11 +169,11 @@ class _Maker:
         self._taken = np.zeros(self.folded.units.size, dtype=np.bool_)
         # Seeds near the ends of a run may be selected in one response and not in another, so that a missing seed does
         # not show that the recipient lacked the text. Where one seed is its own, the text it stands in is read.
-        self._own_seeds = own_seeds
+        self._told = told
 
     def _sent_before(self, run: Run) -> bool:
         """Does one text that this tenant had sent before hold nearly all of the run?"""
-        for key in self._own_seeds.texts_of(self.use, run.start + GRAM - 1, run.end)[:MAX_OWN_TEXTS]:
+        for key in self._told.own.texts_of(self.use, run.start + GRAM - 1, run.end)[:MAX_OWN_TEXTS]:
             if covered(self.folded.units[run.start : run.end], [self.texts.folded(key).units]).mean() >= OWN_SHARE:
                 return True
         return False
@@ -244,16 +216,13 @@ class _Maker:
                 by_other[hit.other, hit.holder, 0 if kind in (SUPPLIED, DECOY) else 1].append(hit)
         if not by_other:
             return
-        given: dict[int, list[int]] = defaultdict(list)
-        for hit in self.hits.get(GIVEN, ()):
-            given[hit.holder].append(hit.start)
         carriers = {unit for _, unit, _ in by_other}
         found: list[Holder] = []
         for (other, unit, side), hits in sorted(by_other.items()):
             places = np.array([hit.start for hit in hits], dtype=np.int64)
             others = np.array([hit.other_start for hit in hits], dtype=np.int64)
             for run in runs(self.folded.units, self.texts.folded(other).units, places, others):
-                if side == 0 and self._given(run, unit, given, places):
+                if side == 0 and self._given(run, unit, places):
                     continue  # this tenant was given the text before it sent it: a victim who quotes it
                 if not self._long_enough(run.start, run.end):
                     continue
@@ -273,12 +242,10 @@ class _Maker:
                     )
         self._fragments(found, family, frozenset(carriers), token=False)
 
-    def _given(self, run: Run, unit: int, given: dict[int, list[int]], sent: np.ndarray[Any, Any]) -> bool:
+    def _given(self, run: Run, unit: int, sent: npt.NDArray[np.int64]) -> bool:
         """Were at least as many seeds of the run given to this unit before it sent them as it sent first?"""
-        if unit not in given:
-            return False
         low, high = run.start + GRAM - 1, run.end
-        before = len({at for at in given[unit] if low <= at < high})
+        before = self._told.given.count(self.use, unit, low, high)
         return before > 0 and before >= int(((sent >= low) & (sent < high)).sum())
 
     def _long_enough(self, start: int, end: int) -> bool:

@@ -48,7 +48,7 @@ class Parameters:
     q_limit: float = 0.05
     """Largest q-value of `probable`."""
 
-    background_bytes: int = 256 << 20
+    background_bytes: int = 128 << 20
     """Text read for the case's own word statistics; responses first."""
 
     seed: int = 0

@@ -219,7 +219,7 @@ def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any) ->
             if kind == 4:
                 whole[_AT] = 1
                 part[_AT] = 1
-            if kind == 2:
+            if kind == 2 and whole[_LENGTH] > 0:
                 whole[_JOINS] += 1
             if finished:
                 break
