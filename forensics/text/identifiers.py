@@ -217,8 +217,8 @@ def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any) ->
                 whole_hash = np.uint64(0)
                 spaced = False
             if kind == 4:
-                whole[_AT] = 1
-                part[_AT] = 1
+                whole[_AT] = 1 if whole[_LENGTH] > 0 else whole[_AT]
+                part[_AT] = 1 if part[_LENGTH] > 0 else part[_AT]
             if kind == 2 and whole[_LENGTH] > 0:
                 whole[_JOINS] += 1
             if finished:
