@@ -24,6 +24,7 @@ from forensics.attribution.seeds import (
     REPEATED,
     SHARED,
     SUPPLIED,
+    Carriers,
     Hits,
 )
 from forensics.attribution.texts import Texts
@@ -36,6 +37,7 @@ MATCHES = (SUPPLIED, GENERATED, DECOY, REPEATED)  # kinds of hits that stand for
 MIN_DIGITS = 3  # digits that let a run of MIN_WEIGHT_NUMBERS be looked at
 SAME = 0.5  # share of a run that must lie in a fragment to be another holder of the same fragment
 OWN_SHARE = 0.8  # share of a run that must stand in the recipient's own prompt to be its own
+SUPPLIER_LEAD = 1.6  # how much longer another response's run must be to come before a supplier's
 SPAN_GAP = 40  # units between seeds of one excluded span
 MAX_OWN_TEXTS = 8  # own texts read for one run
 
@@ -96,7 +98,9 @@ class Hit(NamedTuple):
 ByKind = dict[int, list[Hit]]
 
 
-def build(world: World, texts: Texts, grams: Hits, tokens: Hits) -> tuple[list[Candidate], list[Excluded]]:
+def build(
+    world: World, texts: Texts, grams: Hits, tokens: Hits, carriers: Carriers
+) -> tuple[list[Candidate], list[Excluded]]:
     """Candidates and exclusions of all responses, sorted by use and start."""
     runs_by_use, tokens_by_use = _by_use(grams), _by_use(tokens)
     told = Told.of(grams)
@@ -124,7 +128,7 @@ def build(world: World, texts: Texts, grams: Hits, tokens: Hits) -> tuple[list[C
             maker.runs("repeated", (REPEATED,))
             maker.runs("decoy", (DECOY,))
             maker.tokens(tokens_by_use.get(use, {}))
-            candidates.extend(maker.candidates)
+            candidates.extend(_with_carriers(candidate, carriers) for candidate in maker.candidates)
             excluded.extend(maker.excluded)
     return candidates, excluded
 
@@ -291,7 +295,9 @@ class _Maker:
     def _fragments(self, found: list[Holder], family: str, carriers: frozenset[int], *, token: bool) -> None:
         """Group overlapping runs: the longest is the fragment, the others hold it as far as they reach."""
         groups: list[tuple[int, int, list[Holder]]] = []
-        found.sort(key=lambda h: (h.start - h.end, h.start, h.side, h.unit, h.content, h.other_start))
+        # A supplier's run comes before a somewhat longer one of another response: two victims whose answers begin alike
+        # share more with each other than with the source.
+        found.sort(key=lambda h: (_precedence(h), h.start, h.side, h.unit, h.content, h.other_start))
         for holder in found:
             placed = False
             remainder = [(holder.start, holder.end)]
@@ -356,6 +362,21 @@ class _Maker:
             return False
         needle = self.folded.units[start:end].tobytes()
         return any(_contains(self.texts.folded(content).units, needle) for content in self.prompts)
+
+
+def _with_carriers(candidate: Candidate, carriers: Carriers) -> Candidate:
+    """Everybody who holds a supplied text is left out of the background, or a leak to many would hide itself.
+
+    Not so for a text that nobody supplied: that many tenants were given it is what a habit of the model looks like.
+    """
+    if all(holder.side == 1 for holder in candidate.holders):
+        return candidate
+    found = carriers.units(candidate.content, candidate.start + GRAM - 1, candidate.end)
+    return replace(candidate, carriers=candidate.carriers | found)
+
+
+def _precedence(holder: Holder) -> float:
+    return (holder.start - holder.end) * (SUPPLIER_LEAD if holder.side == 0 else 1.0)
 
 
 def _contains(text: Units, needle: bytes) -> bool:

@@ -52,6 +52,14 @@ SAME_END = 0.5  # share of the question's end that must stand in the other promp
 SAME_SUBJECT = (
     0.2  # and share of the answer that must be about what both questions hold, for the question to be the same
 )
+# Folded words by which people ask for a text that others may have too.
+RECITE_WORDS = (
+    "recite", "openingline", "openingparagraph", "openingsentence", "firstline", "firstparagraph", "firstverse",
+    "firstchapter", "fulltextof", "wordforword", "wordingof", "lyrics", "quotefrom", "famousquote", "poemby", "psalm",
+    "anfangvon", "erstezeile", "erstenzeilen", "ersterabsatz", "wortlaut", "zitiere", "gedichtvon", "premiereslignes",
+    "citation", "primeraslineas", "recita", "背诵", "背誦", "原文", "全文", "默写", "默寫", "第一章", "开头", "開頭",
+    "暗唱", "冒頭",
+)  # fmt: skip
 NO_TERMS: Keys = np.zeros(0, dtype=np.uint64)
 
 
@@ -151,6 +159,7 @@ def gather(
             public_token=shares[i][2],
             agreeing_bits=agreeing.get((candidate.use, _single(sources[i])), 0.0),
             q_value=_q_value(strata, candidate.token, placed),
+            asks_for_text=_asks_for_text(questions.get(candidate.request)),
             capped=correlated and not placed,
         )
         result = judge(candidate, evidence, parameters)
@@ -201,6 +210,14 @@ def _question(texts: Texts, content: int) -> tuple[Units, Keys]:
     inside = found.starts >= low
     part = Words(found.starts[inside], found.ends[inside], found.hashes[inside], found.single[inside])
     return folded.units[low:].copy(), np.unique(terms_of(part))
+
+
+def _asks_for_text(question: tuple[Units, Keys] | None) -> bool:
+    """Does the end of a prompt ask for a known text? By folded words; it only ever makes a verdict weaker."""
+    if question is None:
+        return False
+    asked = "".join(map(chr, question[0][-ASKED:].tolist()))
+    return any(word in asked for word in RECITE_WORDS)
 
 
 def _same_question(questions: dict[int, tuple[Units, Keys]], first: int, second: int, strength: Strength) -> bool:

@@ -34,6 +34,7 @@ class Evidence:
     public_token: bool
     agreeing_bits: float  # bits of all identifier tokens of this response that the same unit holds
     q_value: Callable[[float], float | None]
+    asks_for_text: bool  # the recipient's question asks for a text to be recited
     capped: bool  # contents follow each other across tenants, and the source is on another worker or on none
 
     @property

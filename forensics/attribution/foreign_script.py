@@ -92,6 +92,7 @@ def find_switches(
             public_token=False,
             agreeing_bits=0.0,
             q_value=lambda _: None,
+            asks_for_text=False,
             capped=False,
         )
         found.append(

@@ -29,7 +29,7 @@ PARTICULARS_BITS = 40.0  # the same where time or the question speaks against it
 NO_KIN = 0.1  # kinship below which a text has nothing to do with a prompt
 NEAR_US = 1_800_000_000  # from the source's arrival to the recipient's end, on the same worker (stale caches live long)
 NEAR_US_UNPLACED = 120_000_000  # the same where the worker is not known
-FAR_BITS = 400.0  # net bits above which a match counts wherever it comes from
+FAR_BITS = 300.0  # net bits above which a match counts wherever it comes from
 FAR_NAMED_BITS = 200.0  # the same where the source's particulars are in it
 
 
@@ -52,7 +52,7 @@ def judge_generated(
 ) -> Judged | Excluded:
     """Fragment with a named source, `undetermined`, or exclusion."""
     if net < parameters.generated_bits:
-        return dropped("model_phrase", f"generated for several tenants; net {net:.1f} bits")
+        return dropped("model_phrase", f"given to other tenants too; net {net:.1f} bits")
     placed = candidate.family == "repeated" or any(near(source) for source in leading(ranked))
     kind = "whole_response" if evidence.share_of_response >= WHOLE else "verbatim"
 
@@ -98,7 +98,7 @@ def judge_generated(
         return dropped("same_question", "the recipient's own prompt is about it more than any other's")
     return dropped(
         "model_phrase",
-        f"given to several tenants; kinship {own:.2f} with the own prompt, {strongest:.2f} with another's"
+        f"given to other tenants too; kinship {own:.2f} with the own prompt, {strongest:.2f} with another's"
         + ("" if placed else "; not on the same worker shortly before"),
     )
 

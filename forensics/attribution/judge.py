@@ -76,6 +76,8 @@ def _supplied(
         why = f"net {net:.0f} bits ({evidence.strength.bits:.0f} less {evidence.charge:.0f} for the search); no q-value"
     if evidence.kin_recipient >= OWN_SUBJECT and net < parameters.subject_bits:
         strong, why = False, f"{why}; the recipient's own prompt has most of its telling words"
+    if evidence.asks_for_text and not candidate.token:
+        strong, why = False, f"{why}; the recipient asked for a text to be recited, which may be public"
     if evidence.capped:
         strong, why = False, f"{why}; contents follow each other across tenants, and no worker speaks for a leak"
     if unknown_time:

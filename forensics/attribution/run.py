@@ -16,7 +16,7 @@ from forensics.attribution.findings import Judged
 from forensics.attribution.foreign_script import find_switches
 from forensics.attribution.holdings import load_world
 from forensics.attribution.parameters import Parameters
-from forensics.attribution.seeds import find_hits, scan
+from forensics.attribution.seeds import Carriers, find_hits, scan
 from forensics.attribution.tables import store
 from forensics.attribution.texts import Texts
 from forensics.case.stage import Summary, run_stage
@@ -57,7 +57,7 @@ def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tupl
     grams = find_hits(world, found.grams, parameters.shared_limit, parameters.phrase_limit)
     tokens = find_hits(world, found.tokens, parameters.shared_limit, parameters.phrase_limit)
     texts = Texts(corpus)
-    candidates, excluded = build(world, texts, grams, tokens)
+    candidates, excluded = build(world, texts, grams, tokens, Carriers(world, found.grams))
     judged, dropped, strata = gather(texts, candidates, (found.tokens_in_responses, found.tokens_in_others), parameters)
     switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])
     excluded.extend(dropped)

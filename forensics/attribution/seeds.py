@@ -211,6 +211,34 @@ def _counting_order(seed: Any, seeds: int) -> Any:
     return order
 
 
+class Carriers:
+    """Which units hold a passage of a response, on either side and at any time? By the seeds inside it."""
+
+    def __init__(self, world: World, rows: Rows) -> None:
+        self._world = world
+        self._rows = rows
+        mine = np.flatnonzero(world.is_response[rows.content])
+        self._order = mine[np.lexsort((rows.start[mine], rows.content[mine]))]
+        self._contents = rows.content[self._order]
+
+    def units(self, content: int, low: int, high: int) -> frozenset[int]:
+        """Units that hold at least half of the seeds whose last unit lies between `low` and `high`."""
+        first, last = np.searchsorted(self._contents, [content, content + 1])
+        rows = self._order[first:last]
+        starts = self._rows.start[rows]
+        seeds = np.unique(self._rows.seed[rows[(starts >= low) & (starts < high)]])
+        if seeds.size == 0:
+            return frozenset()
+        holdings = self._world.holdings
+        counts = np.zeros(len(self._world.requests.unit_names) + 1, dtype=np.int64)
+        for seed in seeds.tolist():
+            begin, end = np.searchsorted(self._rows.seed, [seed, seed + 1])
+            held = np.unique(self._rows.content[begin : min(end, begin + MAX_GROUP)])
+            spans = [np.arange(holdings.of_content[c], holdings.of_content[c + 1]) for c in held.tolist()]
+            counts[np.unique(holdings.unit[np.concatenate(spans)])] += 1
+        return frozenset(int(unit) for unit in np.flatnonzero(2 * counts[:-1] >= seeds.size))
+
+
 def find_hits(world: World, rows: Rows, shared_limit: int, phrase_limit: int) -> Hits:
     """Apply the rules to every group of equal hashes. Linear in rows, plus sources per candidate."""
     requests, uses, holdings = world.requests, world.uses, world.holdings

@@ -17,6 +17,7 @@ from forensics.attribution.texts import Texts
 from forensics.case.store import Case
 
 MAX_APPEARANCES = 12
+EDGE = 3  # signs of punctuation taken in at either end
 MAX_ALIGNED = 20_000  # code points; longer passages are compared by their heads
 
 
@@ -71,6 +72,7 @@ def _fragment(world: World, texts: Texts, item: Judged) -> tuple[dict[str, Any],
     candidate, evidence = item.candidate, item.evidence
     folded = texts.folded(candidate.content)
     start, end = folded.span(candidate.start, candidate.end)
+    start, end = _with_edges(texts, item, start, end)
     request = candidate.request
     field, vantage = world.uses.field[candidate.use], world.uses.vantage[candidate.use]
     request_id = world.requests.request_id[request]
@@ -137,6 +139,28 @@ def _fragment(world: World, texts: Texts, item: Judged) -> tuple[dict[str, Any],
         "exclusions_tried": list(item.tried),
     }
     return row, found
+
+
+def _with_edges(texts: Texts, item: Judged, start: int, end: int) -> tuple[int, int]:
+    """Take in the punctuation that the best source shares at both ends (folding had dropped it), up to white space."""
+    if not item.ranked:
+        return start, end
+    holder = item.ranked[0].holder
+    here, there = texts.raw(item.candidate.content), texts.raw(holder.content)
+    other_start, other_end = texts.folded(holder.content).span(holder.other_start, holder.other_end)
+    for _ in range(EDGE):
+        if end >= len(here) or other_end >= len(there) or not _edge(here[end], there[other_end]):
+            break
+        end, other_end = end + 1, other_end + 1
+    for _ in range(EDGE):
+        if start == 0 or other_start == 0 or not _edge(here[start - 1], there[other_start - 1]):
+            break
+        start, other_start = start - 1, other_start - 1
+    return start, end
+
+
+def _edge(one: str, other: str) -> bool:
+    return one == other and not one.isalnum() and not one.isspace()
 
 
 def _appearance(

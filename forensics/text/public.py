@@ -39,7 +39,20 @@ PUBLIC_TOKENS = (
     "4111111111111111",
     "4242424242424242",
     "6ba7b8109dad11d180b400c04fd430c8",
+    # identifiers that documentation uses as examples
+    "550e8400e29b41d4a716446655440000",
+    "123e4567e89b12d3a456426614174000",
+    "de89370400440532013000",
+    "gb29nwbk60161331926819",
+    "gb82west12345698765432",
+    "fr1420041010050500013m02606",
+    "akiaiosfodnn7example",
+    "378282246310005",
+    "5555555555554444",
 )
+# Domains kept for examples (RFC 2606); what stands under them identifies nobody.
+EXAMPLE_DOMAINS = ("examplecom", "exampleorg", "examplenet")
+SEQUENCES = ("1234567890", "0123456789", "abcdefghij", "9876543210")
 
 
 @cache
@@ -62,7 +75,7 @@ def public_share(text: str) -> float:
 
 def is_public_token(units: str) -> bool:
     """Is a folded token (letters and digits only) a well-known constant or a part of one, or a repeated pattern?"""
-    if len(set(units)) <= 2:
+    if len(set(units)) <= 2 or units.endswith(EXAMPLE_DOMAINS) or any(s in units for s in SEQUENCES):
         return True
     for size in (2, 3, 4):
         if len(units) % size == 0 and units == units[:size] * (len(units) // size):
