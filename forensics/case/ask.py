@@ -57,10 +57,12 @@ def ask(case: Case, name: str, parameters: Mapping[str, str] | None = None) -> A
     given = dict(parameters or {})
     missing = [key for key in question.parameters if key not in given]
     surplus = [key for key in given if key not in question.parameters]
+    if surplus:
+        takes = ", ".join(question.parameters) or "none"
+        names = ", ".join(safe_text(key) for key in surplus)
+        raise UsageError(f"unknown parameter: {names}; {question.name} takes {takes}")
     if missing:
         raise UsageError(f"{question.name} needs " + " ".join(f"--param {key}=..." for key in missing))
-    if surplus:
-        raise UsageError(f"{question.name} does not take the parameter {', '.join(safe_text(key) for key in surplus)}")
     table = case.arrow(query, dict(given))
     return Answer(question, tuple(table.column_names), tuple(zip(*(c.to_pylist() for c in table.columns), strict=True)))
 

@@ -39,6 +39,7 @@ EXPECTED: dict[str, tuple[dict[str, str], tuple[str, ...], list[tuple[Any, ...]]
     "join-keys": ({}, ("vantages", "tenant_basis", "requests"), [("engine", "record", 3)]),
     "numbers": ({}, ("name",), []),
     "rejects": ({}, ("evidence_name", "line", "byte_offset", "reason"), [("engine.jsonl", 4, 900, "bad_json")]),
+    "repeated-ids": ({}, ("request_id",), []),
     "request": (
         {"request": "req-0"},
         ("request_id", "vantage", "tenant_id", "evidence_name", "line"),
@@ -75,6 +76,21 @@ def test_answer(filled: Case, name: str) -> None:
     assert set(columns) <= set(answer.columns)
     found = [tuple(record[column] for column in columns) for record in answer.records()]
     assert found == rows
+
+
+def test_repeated_ids_are_listed_with_their_tenants(filled: Case, filler: Any) -> None:
+    filler(filled, "joined_requests", [{"request": 7, "request_id": "req-1", "tenant_id": "acme"}])
+    found = ask(filled, "repeated-ids").records()
+    assert [(row["request_id"], row["requests"], row["tenant_ids"]) for row in found] == [
+        ("req-1", 2, ["acme", "globex"])
+    ]
+
+
+def test_a_parameter_that_a_question_does_not_take_is_named(filled: Case) -> None:
+    with pytest.raises(UsageError, match="foo"):
+        ask(filled, "request", {"foo": "1"})  # the one it needs is missing as well
+    with pytest.raises(UsageError, match="foo"):
+        ask(filled, "evidence", {"foo": "1"})
 
 
 @pytest.mark.parametrize(

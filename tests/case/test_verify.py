@@ -109,7 +109,7 @@ BROKEN: dict[str, list[tuple[str, dict[str, Any]]]] = {
             {"fragment_id": "f00d0003", "request": 1, "content": 3, "start": 80, "end": 900, "features": "{}"},
         )
     ],
-    "keys_unique": [("joined_requests", {"request": 7, "request_id": "req-1"})],
+    "keys_unique": [("contents", {"content": 99, "digest": f"{0:032x}", "text": "a", "code_points": 1, "bytes": 1})],
     "rejects_counted": [("rejects", {"evidence": 0, "reason": "bad_utf8"})],
     "residencies_ordered": [("residencies", {"request": 0, "worker": "w0", "end": datetime(2020, 1, 1)})],
     "sources_have_evidence": [("fragments", {"fragment_id": "f00d0003", "sources": ["acme"], "features": "{}"})],
@@ -140,6 +140,13 @@ def test_audit_reports_the_bad_row(filled: Case, filler: Callable[..., None], au
     rows = filled.rows(f"audits/{audit}")
     assert rows and all(isinstance(subject, str) and isinstance(problem, str) for subject, problem in rows)
     assert f"audits/{audit}" in _checks(filled)
+
+
+def test_a_request_id_that_two_tenants_use_is_no_fault(filled: Case, filler: Callable[..., None]) -> None:
+    again = {"request_id": "req-1", "tenant_id": "initech", "vantages": "engine", "tenant_basis": "record"}
+    filler(filled, "joined_requests", [{"request": 7, "isolation_unit": "initech", **again}])
+    filler(filled, "requests", [{"key": 7, "request": 7, "request_id": "req-1", "ids": "{}", "vantage": "engine"}])
+    assert [name for name in audit_names() if filled.rows(name)] == []
 
 
 def test_a_missing_verdict_counts_once_scope_has_run(filled: Case, filler: Callable[..., None]) -> None:
