@@ -315,7 +315,7 @@ class _Maker:
         for start, end, members in sorted(groups, key=lambda g: g[:2]):
             # Tokens inside a short run are candidates of their own: their search was smaller, so they may stand where
             # the run does not. The judge's result keeps one of the two.
-            if family == "target" and total_weight(self.folded.units[start:end]) >= GUARANTEE:
+            if family == "target" and total_weight(self.folded.units[start:end]) >= 2 * GUARANTEE:
                 self._taken[start:end] = True
             self.candidates.append(
                 Candidate(self.use, self.request, self.content, start, end, family, token, tuple(members), carriers)

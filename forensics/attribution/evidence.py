@@ -41,7 +41,7 @@ from forensics.attribution.strength import (
 )
 from forensics.attribution.texts import Texts
 from forensics.text.fold import Units
-from forensics.text.public import is_public_token, public_share
+from forensics.text.public import is_public_constant, is_public_token, public_share
 from forensics.text.runs import tail_overlap, total_weight
 from forensics.text.words import Keys, Words
 from forensics.text.words import terms as terms_of
@@ -55,11 +55,12 @@ SAME_SUBJECT = (
 # Folded words by which people ask for a text that others may have too.
 RECITE_WORDS = (
     "recite", "openingline", "openingparagraph", "openingsentence", "firstline", "firstparagraph", "firstverse",
-    "firstchapter", "fulltextof", "wordforword", "wordingof", "lyrics", "quotefrom", "famousquote", "poemby", "psalm",
+    "firstchapter", "fulltextof", "wordforword", "wordingof", "lyricsof", "lyricsto", "quotefrom", "famousquote", "poemby",
     "anfangvon", "erstezeile", "erstenzeilen", "ersterabsatz", "wortlaut", "zitiere", "gedichtvon", "premiereslignes",
-    "citation", "primeraslineas", "recita", "背诵", "背誦", "原文", "全文", "默写", "默寫", "第一章", "开头", "開頭",
-    "暗唱", "冒頭",
+    "primeraslineas", "背诵", "背誦", "默写", "默寫", "第一章", "暗唱",
 )  # fmt: skip
+RECITED_SHARE = 0.5  # share of the response that must be the text for it to be the recitation asked for
+MAX_CONSTANT = 128  # units; no well-known constant is longer
 NO_TERMS: Keys = np.zeros(0, dtype=np.uint64)
 
 
@@ -159,7 +160,7 @@ def gather(
             public_token=shares[i][2],
             agreeing_bits=agreeing.get((candidate.use, _single(sources[i])), 0.0),
             q_value=_q_value(strata, candidate.token, placed),
-            asks_for_text=_asks_for_text(questions.get(candidate.request)),
+            asks_for_text=shares[i][0] >= RECITED_SHARE and _asks_for_text(questions.get(candidate.request)),
             capped=correlated and not placed,
         )
         result = judge(candidate, evidence, parameters)
@@ -187,20 +188,30 @@ def _without_lone_firsts(judged: list[Judged]) -> list[Judged]:
 
 
 def _without_inner_tokens(judged: list[Judged]) -> list[Judged]:
-    """Drop identifier fragments that lie inside another fragment of the same response."""
-    runs: dict[int, list[tuple[int, int]]] = {}
+    """Drop identifier fragments inside another fragment; what they prove (a smaller search) is said of that one."""
+    tokens: dict[int, list[Judged]] = {}
     for item in judged:
-        if not item.candidate.token:
-            runs.setdefault(item.candidate.use, []).append((item.candidate.start, item.candidate.end))
-    return [
-        item
-        for item in judged
-        if not item.candidate.token
-        or not any(
-            start <= item.candidate.start and item.candidate.end <= end
-            for start, end in runs.get(item.candidate.use, ())
-        )
-    ]
+        if item.candidate.token:
+            tokens.setdefault(item.candidate.use, []).append(item)
+    kept = []
+    inner: set[int] = set()
+    for item in judged:
+        if item.candidate.token:
+            continue
+        inside = [t for t in tokens.get(item.candidate.use, ()) if _within(t.candidate, item.candidate)]
+        inner.update(id(t) for t in inside)
+        strong = [t for t in inside if t.verdict == "probable" and t.units == item.units]
+        if item.verdict == "possible" and strong and not item.evidence.capped:
+            item = replace(item, verdict="probable", reason=f"{strong[0].reason}; by the identifier inside it")
+        kept.append(item)
+    return sorted(
+        [*kept, *(t for found in tokens.values() for t in found if id(t) not in inner)],
+        key=lambda item: (item.candidate.use, item.candidate.start, item.candidate.end),
+    )
+
+
+def _within(inner: Candidate, outer: Candidate) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end
 
 
 def _question(texts: Texts, content: int) -> tuple[Units, Keys]:
@@ -257,7 +268,7 @@ def _later(world: World, candidate: Candidate, index: int) -> Source | None:
     for row in range(int(uses.of_content[holder.content]), int(uses.of_content[holder.content + 1])):
         request = int(uses.request[row])
         if int(uses.side[row]) == holder.side and int(world.requests.unit[request]) == holder.unit:
-            return Source(holder, request, uses.field[row], None, None, None)
+            return Source(holder, request, world.requests.request_id[request], uses.field[row], None, None, None)
     return None
 
 
@@ -279,7 +290,8 @@ def _shares(candidate: Candidate, texts: Texts) -> tuple[float, float, bool]:
     part = folded.units[candidate.start : candidate.end]
     whole = total_weight(folded.units)
     low, high = folded.span(candidate.start, candidate.end)
-    token = candidate.token and is_public_token("".join(map(chr, part)))
+    units = "".join(map(chr, part[:MAX_CONSTANT].tolist()))
+    token = is_public_token(units) if candidate.token else part.size < MAX_CONSTANT and is_public_constant(units)
     public = 0.0 if candidate.token else public_share(texts.raw(candidate.content)[low:high])
     return total_weight(part) / max(1, whole), public, token
 

@@ -72,7 +72,8 @@ def _supplied(
     if q_value is not None:
         strong, why = q_value <= parameters.q_limit, f"q {q_value:.3g} by decoys"
     else:
-        strong = net >= needed
+        plain = not candidate.token and evidence.strength.rarest_word_bits < parameters.plain_bits
+        strong = net >= (parameters.plain_net_bits if plain else needed)
         why = f"net {net:.0f} bits ({evidence.strength.bits:.0f} less {evidence.charge:.0f} for the search); no q-value"
     if evidence.kin_recipient >= OWN_SUBJECT and net < parameters.subject_bits:
         strong, why = False, f"{why}; the recipient's own prompt has most of its telling words"

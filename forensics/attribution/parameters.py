@@ -22,10 +22,17 @@ class Parameters:
     """Net bits for `probable` where no q-value can be had. Chance alone would need far less; phrases that tenants share
     without the case showing it (a common quotation, a corpus both draw on) need more."""
 
+    plain_bits: float = 12.0
+    """A text whose rarest word is worth less holds only everyday words, as phrases do that anybody may write; for
+    `probable` without a q-value it needs"""
+
+    plain_net_bits: float = 80.0
+    """this many net bits."""
+
     possible_q: float = 0.2
     """Largest q-value at which a match is still reported."""
 
-    identifier_bits: float = 16.0
+    identifier_bits: float = 10.0
     """Net bits for a `probable` identifier: its search is charged by tokens, and phrases are no rivals there."""
 
     generated_bits: float = 16.0

@@ -22,6 +22,7 @@ class Source:
 
     holder: Holder
     request: int
+    request_id: str
     field: str
     lag_us: int | None
     same_worker: bool | None
@@ -58,6 +59,7 @@ def locate(world: World, candidate: Candidate, holder: Holder) -> Source | None:
     return Source(
         holder,
         request,
+        requests.request_id[request],
         uses.field[row],
         stop - received if known else None,
         None if worker is None or other_worker is None else worker == other_worker,
@@ -95,7 +97,7 @@ def _since(world: World, holder: Holder) -> int:
 
 
 def rank(sources: list[Source]) -> list[Source]:
-    """Best first: reach, agreement, prompt before response, likelier carrier; ties by request key."""
+    """Best first: reach, agreement, prompt before response, likelier carrier; ties by request id."""
     return sorted(
         sources,
         key=lambda s: (
@@ -105,7 +107,8 @@ def rank(sources: list[Source]) -> list[Source]:
             not s.same_worker,
             not s.overlapped,
             s.lag_us if s.lag_us is not None else 1 << 62,
-            s.request,
+            s.request_id,
+            s.field,
             s.holder.other_start,
         ),
     )

@@ -28,6 +28,7 @@ PRIOR = 4.0
 MIN_TENANTS = 2
 MAX_CELLS = 50_000_000  # keys x units counted at a time (200 MB)
 MAX_TERMS = 4000  # terms of a prompt that kinship looks at
+SPACED_OUT = 0.6  # share of gaps between letters above which they are not word boundaries
 TERM_BITS = 8.0  # a term worth less says nothing about what a text is about,
 COMMON_TENANTS = 2  # nor does one that more than this many other tenants use,
 COMMON_SHARE = 0.05  # or more than this share of them
@@ -48,7 +49,7 @@ class Strength:
 
 @dataclass(frozen=True)
 class Counts:
-    """`counts[key index, unit]` over the background texts; the last column is texts that several units share."""
+    """`counts[key index, unit]` over the background texts; the last column is texts without a unit."""
 
     keys: Keys
     counts: npt.NDArray[np.int32]
@@ -92,10 +93,10 @@ def count_background(corpus: Corpus, keys: Keys, budget: int) -> Counts:
     chosen = np.zeros(world.text_bytes.size, dtype=np.bool_)
     chosen[order["content"].to_numpy()[np.cumsum(sizes) <= max(budget, int(sizes[0]) if sizes.size else 0)]] = True
     group = np.full(world.text_bytes.size, units, dtype=np.int32)
-    held = np.diff(world.holdings.of_content)
-    single = np.flatnonzero(held == 1)
-    unit = world.holdings.unit[world.holdings.of_content[single]]
-    group[single] = np.where(unit >= 0, unit, units)
+    # A text that several units hold word for word counts for the first of them: one text, one voice.
+    held = np.flatnonzero(np.diff(world.holdings.of_content) > 0)
+    unit = world.holdings.unit[world.holdings.of_content[held]]
+    group[held] = np.where(unit >= 0, unit, units)
     counts = np.zeros((keys.size, units + 1), dtype=np.int32)
     total = 0
     step = max(1, MAX_CELLS // (units + 1))
@@ -132,6 +133,8 @@ def measure(candidate: Candidate, texts: Texts, counts: Counts, recipient: int) 
     folded = texts.folded(candidate.content)
     units = folded.units[candidate.start : candidate.end]
     gaps = boundaries(folded)[candidate.start : candidate.end].copy()
+    if gaps.mean() > SPACED_OUT:  # letters set apart one by one are no words
+        gaps[:] = False
     gaps[:1] = True
     places = np.flatnonzero(gaps)
     symbols = np.insert(units, places, BOUNDARY)

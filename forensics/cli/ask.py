@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from forensics.case.errors import UsageError
+from forensics.case.words import counted
 from forensics.cli.options import CaseArgument, Json, Quiet, Verbose
 from forensics.cli.terminal import Result, Terminal, perform
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from forensics.case.store import Case
+
+
+MOST_ROWS = 200  # of a table: laying out more takes long, and nobody reads them
 
 
 class Format(StrEnum):
@@ -47,9 +53,14 @@ def ask(
         from forensics.case.ask import to_csv
         from forensics.case.store import Case
 
+        given = _parameters(param or [])
         with Case.open(case, read_only=True) as opened:
-            answer = answer_question(opened, question, _parameters(param or []))
-        data = {"question": answer.question.name, "columns": list(answer.columns), "rows": answer.records()}
+            answer = answer_question(opened, question, given)
+            warnings = _unknown_request(opened, given) if not answer.rows else ()
+        as_json = json or output is Format.json
+        data: dict[str, Any] = {"question": answer.question.name, "columns": list(answer.columns)}
+        if as_json:
+            data["rows"] = answer.records()
 
         def human() -> Iterable[RenderableType]:
             from forensics.cli.render import table, text
@@ -58,10 +69,12 @@ def ask(
                 sys.stdout.write(to_csv(answer))
                 return
             yield text(answer.question.question)
-            yield table(answer.columns, answer.rows)
-            yield text(f"{len(answer.rows)} row{'' if len(answer.rows) == 1 else 's'}: {answer.question.grain}")
+            yield table(answer.columns, answer.rows[:MOST_ROWS])
+            yield text(f"{counted(len(answer.rows), 'row')}: {answer.question.grain}")
+            if len(answer.rows) > MOST_ROWS:
+                yield text(f"{len(answer.rows) - MOST_ROWS} more; use --format csv or json")
 
-        return Result(data, human)
+        return Result(data, human, warnings)
 
     perform("ask", case, work, json_output=json or output is Format.json, quiet=quiet, verbose=verbose)
 
@@ -80,6 +93,15 @@ def _list() -> Result:
         )
 
     return Result({"questions": [vars(q) for q in known]}, human)
+
+
+def _unknown_request(case: Case, given: Mapping[str, str]) -> tuple[str, ...]:
+    """No row may mean that nothing was found in a request, or that there is no such request: say which."""
+    from forensics.case.ask import ask as answer_question
+
+    if "request" not in given or answer_question(case, "request", {"request": given["request"]}).rows:
+        return ()
+    return ("no request with that id in this case",)
 
 
 def _parameters(given: list[str]) -> dict[str, str]:

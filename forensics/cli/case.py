@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from forensics.case.errors import HashMismatch
+from forensics.case.words import counted
 from forensics.cli.options import CaseArgument, Json, Quiet, Verbose
 from forensics.cli.terminal import Result, Terminal, perform
 
@@ -30,14 +31,15 @@ def verify(case: CaseArgument, json: Json = False, quiet: Quiet = False, verbose
             from forensics.cli.render import table, text
 
             yield text(
-                f"checked {found.custody_entries} custody entries, {found.evidence_files} evidence files, "
-                f"{found.outputs} outputs, {len(found.audits)} audits"
+                f"checked {counted(found.custody_entries, 'custody entry', 'custody entries')}, "
+                f"{counted(found.evidence_files, 'evidence file')}, {counted(found.outputs, 'output')}, "
+                f"{counted(len(found.audits), 'audit')}"
             )
             if sound:
                 yield text("everything is as recorded")
             else:
                 rows = [(p.check, p.subject, p.problem) for p in found.problems]
-                yield table(("check", "subject", "problem"), rows, title=f"{len(rows)} problems")
+                yield table(("check", "subject", "problem"), rows, title=counted(len(rows), "problem"))
 
         return Result(asdict(found), human, found.notes, 0 if sound else HashMismatch.exit_code, ok=sound)
 

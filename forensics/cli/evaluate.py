@@ -32,9 +32,9 @@ def evaluate(
 
 def measure(case: Path, truth: Path) -> tuple[Any, list[RenderableType]]:
     """The comparison as data and as tables for people."""
-    from forensics.cli.render import text
+    from forensics.cli.render import preformatted
     from forensics.evaluate.run import evaluate_case
     from forensics.evaluate.show import as_json, as_text
 
     report = evaluate_case(case, truth)
-    return as_json(report), [text(as_text(report), keep_newlines=True)]
+    return as_json(report), [preformatted(as_text(report))]

@@ -69,7 +69,7 @@ def _human(found: Explanation) -> Iterable[RenderableType]:
         f"fragment {found.fragment_id}",
         (
             (
-                f"{found.verdict} ({found.kind})",
+                found.verdict if found.kind == found.verdict else f"{found.verdict} ({found.kind})",
                 (
                     found.verdict_reason,
                     f"verdict from: {found.verdict_basis}; machine verdict: {found.machine_verdict}",

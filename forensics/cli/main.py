@@ -11,6 +11,7 @@ import typer
 
 from forensics import __version__
 from forensics.cli import ask, case, evaluate, explain, ingest, later, notify, review, run, simulate, stages, trace
+from forensics.cli.terminal import INTERRUPTED, is_interruption
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 EPILOG = (
@@ -98,5 +99,8 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a letter shows its number
     try:
         app()
-    except KeyboardInterrupt:
-        sys.exit(130)
+    except (Exception, KeyboardInterrupt) as error:  # outside any verb's work: while arguments are read
+        if not is_interruption(error):
+            raise
+        print("forensics: interrupted; the same command resumes", file=sys.stderr, flush=True)
+        sys.exit(INTERRUPTED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from forensics.case.words import counted
 from forensics.cli.options import CaseArgument, Json, Quiet, Verbose
 from forensics.cli.terminal import Result, Terminal, perform
 
@@ -25,7 +26,9 @@ def draft(case: CaseArgument, json: Json = False, quiet: Quiet = False, verbose:
         def human() -> Iterable[RenderableType]:
             from forensics.cli.render import text
 
-            yield text(f"{len(letters)} draft letters in {case}/notify/, one folder per customer, under a pseudonym")
+            yield text(
+                f"{counted(len(letters), 'draft letter')} in {case}/notify/, one folder per customer, under a pseudonym"
+            )
             yield text("they are drafts: fields marked UNKNOWN are for a person to fill, nothing has been sent")
 
         return Result({"letters": letters, "figures": summary.figures}, human, summary.warnings)

@@ -20,8 +20,9 @@ CLI_HEAD = """# Command line
 Made from the commands' own help by `make docs`; a test keeps it true. `forensics VERB --help` says the same.
 
 Every verb takes `--json` (one object `{schema, case, ok, data, warnings}` on stdout); stdout is the result, stderr
-progress and log. `NO_COLOR` is respected. `forensics --install-completion` sets up the shell. Exit codes:
-[exit-codes.md](exit-codes.md).
+progress and log. A table that does not fit the window is printed as one block of `name: value` lines per row; a pipe
+counts as 100 columns wide, or COLUMNS. `NO_COLOR` is respected. `forensics --install-completion` sets up the shell.
+Exit codes: [exit-codes.md](exit-codes.md).
 """
 
 QUESTIONS_HEAD = """# Questions

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from forensics.case.errors import UsageError
+from forensics.case.words import counted
+from forensics.cli.ask import MOST_ROWS
 from forensics.cli.options import CaseArgument, Json, Quiet, Verbose
 from forensics.cli.terminal import Result, Terminal, perform
 
@@ -72,7 +74,13 @@ def _queue(case: CaseArgument) -> Result:
     def human() -> Iterable[RenderableType]:
         from forensics.cli.render import table, text
 
-        yield table(answer.columns, answer.rows)
-        yield text(f"{len(answer.rows)} fragments wait; `forensics explain {case} FRAGMENT` shows the grounds of one")
+        waiting = len(answer.rows)
+        yield table(answer.columns, answer.rows[:MOST_ROWS])
+        if waiting > MOST_ROWS:
+            yield text(f"{waiting - MOST_ROWS} more; `forensics ask {case} review-queue --format csv` lists all")
+        verb = "waits" if waiting == 1 else "wait"
+        yield text(
+            f"{counted(waiting, 'fragment')} {verb}; `forensics explain {case} FRAGMENT` shows the grounds of one"
+        )
 
     return Result({"waiting": answer.records()}, human)

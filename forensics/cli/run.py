@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forensics.case.errors import Findings, LimitHit, MissingInput, UsageError
+from forensics.case.words import counted
 from forensics.cli.evaluate import measure
 from forensics.cli.options import (
     CaseOption,
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 DEMO_CASE = Path("demo-case")
 DEMO_SAMPLE = "glm-long-prompt"
+# Two stages say these; they are recognised by their words, as a stage's warnings are sentences.
+INFORMATION = ("no q-value is printed", "slots and batches are not in these logs")
 
 
 def run(
@@ -74,7 +77,7 @@ def run(
         code = LimitHit.exit_code if data["partial"] else 0
         if fail_on is not None and seen.at_least(fail_on.value):
             code = Findings.exit_code
-        return Result(data, lambda: _box(case, seen), warnings, code)
+        return Result(data, lambda: _box(case, seen), warnings, code, notes=_notes(warnings))
 
     perform("run", case, work, json_output=json, quiet=quiet, verbose=verbose)
 
@@ -103,7 +106,7 @@ def demo(json: Json = False, quiet: Quiet = False, verbose: Verbose = 0) -> None
                 "The sample incident is synthetic: its logs, its tenants and its leaks were made by a simulator."
             )
             yield from _box(DEMO_CASE, seen)
-            yield box("against the ground truth", (("", _against_truth(data["evaluation"], truth)),))
+            yield box("against the ground truth", (("", _against_truth(data["evaluation"], truth, DEMO_CASE / "out")),))
             yield box(
                 "where to look",
                 (
@@ -116,9 +119,14 @@ def demo(json: Json = False, quiet: Quiet = False, verbose: Verbose = 0) -> None
                 ),
             )
 
-        return Result(data, human, warnings)
+        return Result(data, human, warnings, notes=_notes(warnings))
 
     perform("demo", DEMO_CASE, work, json_output=json, quiet=quiet, verbose=verbose)
+
+
+def _notes(warnings: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the warnings that only say what these logs do not have; nobody can or need do anything about them."""
+    return tuple(warning for warning in warnings if any(part in warning for part in INFORMATION))
 
 
 def sample_logs() -> Path:
@@ -169,21 +177,35 @@ def _check_demo_case(logs: Path) -> None:
         )
 
 
-def _against_truth(found: dict[str, Any], truth: Path) -> tuple[str, ...]:
-    """The measures that matter most, as sentences."""
+def _against_truth(found: dict[str, Any], truth: Path, out: Path) -> tuple[str, ...]:
+    """The measures that matter most, as sentences. Says which list in `out` holds how many of what is listed."""
+    from forensics.evaluate.records import read_column
+
+    def ids(name: str) -> int:
+        return len(set(read_column(out / name, "request_id")))
+
     strong, any_verdict = found["strong_cells"][0], found["cells"][0]
-    lists = {
-        "affected requests": found["affected_requests"],
-        "recipient tenants": found["affected_tenants"],
-        "source tenants": found["source_tenants"],
-    }
+    listed = "listed in affected_tenants.csv"
+    lists = (
+        (
+            "affected requests",
+            f"{ids('affected_requests.csv')} in affected_requests.csv and {ids('affected_possible.csv')} in "
+            "affected_possible.csv",
+            found["affected_requests"],
+        ),
+        ("recipient tenants", f"{found['affected_tenants']['listed']} {listed}", found["affected_tenants"]),
+        ("source tenants", f"{found['source_tenants']['listed']} {listed}", found["source_tenants"]),
+    )
+    wrong, false = found["wrong_tenants"], found["false_strong"]
     return (
-        f"{found['leaks']} leaks planted: {any_verdict['found']} found, {strong['found']} of them probable or better",
-        f"{found['wrong_tenants']} findings name a wrong tenant, {found['false_strong']} are false",
+        f"{counted(found['leaks'], 'leak')} planted: {any_verdict['found']} found, {strong['found']} of them probable "
+        "or better",
+        f"{counted(wrong, 'finding')} {'names' if wrong == 1 else 'name'} a wrong tenant, {false} "
+        f"{'is' if false == 1 else 'are'} false",
         *(
-            f"{name}: {item['listed']} listed, "
+            f"{name}: {where}; "
             + ("exactly right" if item["exact"] else f"{len(item['missing'])} missing, {len(item['extra'])} too many")
-            for name, item in lists.items()
+            for name, where, item in lists
         ),
         f"all measures: forensics evaluate {DEMO_CASE} {truth}",
     )
@@ -192,28 +214,31 @@ def _against_truth(found: dict[str, Any], truth: Path) -> tuple[str, ...]:
 def _box(case: Path, seen: Overview) -> Iterable[RenderableType]:
     from forensics.cli.render import box, cell
 
-    missing = [f"{count} requests: {reason}" for reason, count in seen.not_examinable[:6]]
-    missing += [f"{seen.rejected} records could not be read (`forensics ask {case} rejects`)"] if seen.rejected else []
-    missing += [f"{seen.unknown_files} files in no known format"] if seen.unknown_files else []
-    missing += [f"{seen.incomplete_files} files read in part only"] if seen.incomplete_files else []
+    missing = [f"{counted(count, 'request')}: {reason}" for reason, count in seen.not_examinable[:6]]
+    if seen.rejected:
+        missing.append(f"{counted(seen.rejected, 'record')} could not be read (`forensics ask {case} rejects`)")
+    missing += [f"{counted(seen.unknown_files, 'file')} in no known format"] if seen.unknown_files else []
+    missing += [f"{counted(seen.incomplete_files, 'file')} read in part only"] if seen.incomplete_files else []
     if seen.affected:
         found = [
-            f"{seen.affected} affected requests: {seen.confirmed} confirmed, {seen.probable} probable",
-            f"{seen.recipient_tenants} tenants received foreign text, text of {seen.source_tenants} tenants surfaced",
+            f"{counted(seen.affected, 'affected request')}: {seen.confirmed} confirmed, {seen.probable} probable",
+            f"{counted(seen.recipient_tenants, 'tenant')} received foreign text, "
+            f"text of {counted(seen.source_tenants, 'tenant')} surfaced",
             f"received between {cell(seen.first_at)} and {cell(seen.last_at)}",
         ]
     else:
         found = ["no affected request"]
     if seen.possible or seen.undetermined:
-        found.append(f"weaker: {seen.possible} requests possible, {seen.undetermined} without a source in the evidence")
+        weaker = f"weaker: {counted(seen.possible, 'request')} possible"
+        found.append(f"{weaker}, {seen.undetermined} without a source in the evidence")
     yield box(
         f"case {case}",
         (
             (
                 "examined",
                 (
-                    f"{seen.examined} of {seen.requests} requests of {seen.tenants} tenants, "
-                    f"from {seen.files} files with {seen.content_bytes / 1e6:.1f} MB",
+                    f"{seen.examined} of {counted(seen.requests, 'request')} of {counted(seen.tenants, 'tenant')}, "
+                    f"from {counted(seen.files, 'file')} with {seen.content_bytes / 1e6:.1f} MB",
                 ),
             ),
             ("could not be examined", missing or ("nothing: every request is there in full",)),

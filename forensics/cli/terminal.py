@@ -7,12 +7,14 @@ stdout carries the result, stderr progress and log. With `--json` stdout is one 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = "1.0"
 INTERRUPTED = 130
 INTERNAL = 1
+PIPE_WIDTH = 100  # columns where stdout is no terminal and COLUMNS is not set
 BYTES_LABELS = ("ingest", "attribution: attribute")  # steps whose progress is counted in bytes
 Progress = Callable[[str, int, int], None]
 
@@ -35,7 +38,8 @@ Progress = Callable[[str, int, int], None]
 class Result:
     """What a verb leaves: `data` for `--json`, `human` for people, an exit code where it is not 0.
 
-    `human` is called only when people read, and yields Rich renderables (imported there, not here).
+    `human` is called only when people read, and yields Rich renderables (imported there, not here). `notes` are those
+    of the `warnings` that call for nothing: people read them before the result, as notes.
     """
 
     data: Any
@@ -43,6 +47,7 @@ class Result:
     warnings: tuple[str, ...] = ()
     exit_code: int = 0
     ok: bool = True
+    notes: tuple[str, ...] = ()
 
 
 @dataclass
@@ -52,7 +57,6 @@ class Terminal:
     json: bool = False
     quiet: bool = False
     verbose: int = 0
-    notes: list[str] = field(default_factory=list)
 
     def log(self, line: str) -> None:
         """One line on stderr, unless `--quiet`."""
@@ -89,17 +93,39 @@ def perform(
         code = result.exit_code
     except typer.Exit:
         raise
-    except ForensicsError as error:
-        code = _fail(terminal, verb, name, type(error).__name__, str(error), error.exit_code)
-    except KeyboardInterrupt:
-        text = "interrupted; finished stages are kept, the same command goes on from there"
-        code = _fail(terminal, verb, name, "Interrupted", text, INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()  # the reader went away; nothing is left to say
         code = INTERNAL
-    except Exception as error:
-        code = _unexpected(terminal, verb, name, error)
+    except (Exception, KeyboardInterrupt) as error:
+        if is_interruption(error):
+            text = "interrupted; finished stages are kept, the same command resumes: it goes on from there"
+            code = _fail(terminal, verb, name, "Interrupted", text, INTERRUPTED)
+        elif isinstance(error, ForensicsError):
+            code = _fail(terminal, verb, name, type(error).__name__, str(error), error.exit_code)
+        else:
+            code = _unexpected(terminal, verb, name, error)
     raise typer.Exit(code)
+
+
+def is_interruption(error: BaseException) -> bool:
+    """Whether an exception is Ctrl-C, or a library's wrapping of it.
+
+    Libraries that run compiled code (DuckDB, numba) swallow KeyboardInterrupt and raise something of their own.
+    """
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        link = waiting.pop()
+        if link is None or id(link) in seen:
+            continue
+        seen.add(id(link))
+        if isinstance(link, KeyboardInterrupt) or type(link).__name__ == "InterruptException":
+            return True
+        # DuckDB's own exception where it notices the signal between two tasks: a plain RuntimeError with no cause.
+        if type(link) is RuntimeError and str(link) == "Query interrupted":
+            return True
+        waiting += [link.__cause__, link.__context__]
+    return False
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -107,7 +133,8 @@ def console(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else 400  # a pipe has no edge; nothing is folded for it
+    # Rich itself reads COLUMNS; what it takes for a pipe without it (80) is narrower than need be.
+    width = None if stream.isatty() or os.environ.get("COLUMNS", "").isdigit() else PIPE_WIDTH
     return Console(stderr=stderr, markup=False, emoji=False, highlight=False, width=width)
 
 
@@ -115,11 +142,18 @@ def _print_result(terminal: Terminal, verb: str, case: str | None, result: Resul
     if terminal.json:
         _print_json(verb, case, result.ok, result.data, result.warnings)
         return
+    if result.notes and not terminal.quiet:
+        from forensics.cli.render import text
+
+        err = console(stderr=True)
+        for note in result.notes:
+            err.print(text(f"note: {note}"))
     out = console()
     for renderable in result.human():
-        out.print(renderable)
+        out.print(renderable, crop=False)  # an id that is wider than the window is wrapped by it, not cut
     for warning in result.warnings:
-        terminal.log(f"warning: {warning}")
+        if warning not in result.notes:
+            terminal.log(f"warning: {warning}")
 
 
 def _print_json(verb: str, case: str | None, ok: bool, data: Any, warnings: Iterable[str]) -> None:
@@ -131,7 +165,12 @@ def _print_json(verb: str, case: str | None, ok: bool, data: Any, warnings: Iter
         "warnings": list(warnings),
     }
     # ASCII escapes keep every control and direction character of a log out of the terminal, losslessly.
-    print(json.dumps(envelope, ensure_ascii=True, indent=2, default=str), flush=True)
+    print(json.dumps(envelope, ensure_ascii=True, indent=2, default=_json_value), flush=True)
+
+
+def _json_value(value: object) -> str:
+    """What JSON has no form for: times (in a case always UTC) as ISO 8601 with Z, paths as text."""
+    return value.isoformat(timespec="microseconds") + "Z" if isinstance(value, datetime) else str(value)
 
 
 def _fail(terminal: Terminal, verb: str, case: str | None, kind: str, message: str, code: int) -> int:
@@ -141,7 +180,7 @@ def _fail(terminal: Terminal, verb: str, case: str | None, kind: str, message: s
     return code
 
 
-def _unexpected(terminal: Terminal, verb: str, case: str | None, error: Exception) -> int:
+def _unexpected(terminal: Terminal, verb: str, case: str | None, error: BaseException) -> int:
     """Class and place only: the message of an unknown exception may quote a log."""
     if type(error).__name__ == "OutOfMemoryException" or isinstance(error, MemoryError):
         text = "the memory limit was hit; raise --memory. Finished stages are kept"

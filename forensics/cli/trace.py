@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from forensics.case.errors import MissingInput, UsageError
+from forensics.case.words import counted
 from forensics.cli.options import CaseArgument, Json, Quiet, Verbose
 from forensics.cli.terminal import Result, Terminal, perform
 
@@ -47,8 +48,8 @@ def trace(
             from forensics.cli.render import text
 
             yield text(
-                f"passage of {found.passage_code_points} characters, sha256 {found.passage_sha256[:16]}, "
-                f"looked for in {found.texts_searched} texts"
+                f"passage of {counted(found.passage_code_points, 'character')}, sha256 {found.passage_sha256[:16]}, "
+                f"looked for in {counted(found.texts_searched, 'text')}"
             )
             yield from _side("held it (prompts)", found.holders, limit)
             yield from _side("received it (responses)", found.receivers, limit)

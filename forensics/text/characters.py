@@ -49,7 +49,15 @@ class CharacterModel:
             best = np.maximum(best, probability)
         # The best of all orders, not the highest one: a lower bound of the information, so that a rare context
         # (one odd number in the training text) cannot make a symbol look more surprising than it is.
-        return -np.log2(np.clip(best, 1e-9, 1.0))
+        return np.minimum(-np.log2(np.clip(best, 1e-9, 1.0)), _most(symbols))
+
+
+def _most(symbols: npt.NDArray[np.uint32]) -> npt.NDArray[np.float64]:
+    """No more than a symbol of a random string can hold: a digit one of 10, a Latin letter one of 36."""
+    most = np.full(symbols.size, np.inf)
+    most[(symbols >= 97) & (symbols <= 122)] = np.log2(36)
+    most[(symbols >= 48) & (symbols <= 57)] = np.log2(10)
+    return most
 
 
 def keys(symbols: npt.NDArray[np.uint32], order: int) -> tuple[Keys, Keys]:

@@ -3,7 +3,7 @@
 A token is a run of units held together by joining punctuation (`-_.@/:` and the like; single spaces between digits,
 as in phone numbers and IBANs). Punctuation is not hashed, so `4471-9982-11`, `4471 9982 11` and `4471998211` are one
 token. Han, kana and other signs of scripts without spaces end a token. Tokens joined by `/ : = ? & #` are also given
-part by part, since a copy may carry `ref:` or not.
+part by part, since a copy may carry `ref:` or not; a number of 9 or more digits also without letters that touch it.
 
 Kept are tokens of at least MIN_UNITS units that are e-mails, or mix digits (3 or more) and letters, or have 8 or more
 digits, or are paths of 16 or more units. Dates and time stamps are left out: every tenant writes the same ones.
@@ -24,6 +24,7 @@ from forensics.text.fold import EXPANSION_BASE, fold_table
 from forensics.text.words import is_single
 
 MIN_UNITS = 8
+MIN_CORE = 9  # digits of a number that is looked at without the letters that touch it
 _SALT = np.uint64(0xD6E8FEB86659FD93)
 
 # columns of an accumulator
@@ -56,6 +57,18 @@ def _kinds() -> npt.NDArray[np.uint8]:
     kinds[ord(" ")] = 3
     kinds[ord("@")] = 4
     return kinds
+
+
+@numba.njit(cache=True, nogil=True)
+def _wide_kind(code: Any) -> int:
+    """The same for signs beyond ASCII: typographic spaces and dashes as their plain forms, 6 for invisible ones."""
+    if code == 0xA0 or 0x2000 <= code <= 0x200A or code == 0x202F or code == 0x205F or code == 0x3000:
+        return 3
+    if 0x2010 <= code <= 0x2015 or code == 0x2212 or code == 0xFE63 or code == 0xFF0D or code == 0xFF0E:
+        return 1
+    if code == 0xAD or 0x200B <= code <= 0x200D or code == 0x2060 or code == 0xFEFF:
+        return 6
+    return 0
 
 
 @numba.njit(cache=True, nogil=True)
@@ -109,6 +122,8 @@ def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any) ->
     n = 0
     whole = np.zeros(8, dtype=np.int64)
     part = np.zeros(8, dtype=np.int64)
+    core = np.zeros(8, dtype=np.int64)
+    core_head = np.zeros(16, dtype=np.int64)
     whole_head = np.zeros(16, dtype=np.int64)
     part_head = np.zeros(16, dtype=np.int64)
     for document in range(offsets.size - 1):
@@ -119,6 +134,8 @@ def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any) ->
         part[:] = 0
         whole_hash = np.uint64(0)
         part_hash = np.uint64(0)
+        core[:] = 0
+        core_hash = np.uint64(0)
         spaced = False  # a single space after a digit is open
         previous_digit: Any = False
         joined = 0  # joining signs in a row
@@ -128,7 +145,9 @@ def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any) ->
             if i < end:
                 code, i = decode(buffer, i, end)
                 value = table[code]
-                kind = kinds[code] if code < 128 else 0
+                kind = kinds[code] if code < 128 else _wide_kind(code)
+                if kind == 6:
+                    continue
                 if value != 0 and is_single(
                     value
                 ):  # a script without spaces: its signs touch the token, as spaces would
@@ -148,6 +167,14 @@ def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any) ->
                     count = expansions.shape[1]
                 if spaced:
                     if not 48 <= first <= 57:
+                        if MIN_CORE <= core[_LENGTH] < whole[_LENGTH] and _keeps(core, core_head):
+                            hashes[n] = np.int64(mix(core_hash ^ _SALT))
+                            documents[n] = document
+                            starts[n] = core[_START]
+                            ends[n] = core[_START] + core[_LENGTH]
+                            n += 1
+                        core[:] = 0
+                        core_hash = np.uint64(0)
                         if _keeps(whole, whole_head):
                             hashes[n] = np.int64(mix(whole_hash ^ _SALT))
                             documents[n] = document
@@ -163,6 +190,25 @@ def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any) ->
                     if unit == 0:
                         break
                     is_digit = 48 <= unit <= 57
+                    if is_digit:
+                        if core[_LENGTH] == 0:
+                            core[_START] = position
+                            core_head[:] = 0
+                        if core[_LENGTH] < 16:
+                            core_head[core[_LENGTH]] = unit
+                        core[_LENGTH] += 1
+                        core[_DIGITS] += 1
+                        core_hash = core_hash * _BASE + np.uint64(unit)
+                    elif core[_LENGTH] > 0:
+                        # A number with letters on it, as in `Konto-4471...` or with a particle behind it.
+                        if core[_LENGTH] >= MIN_CORE and _keeps(core, core_head):
+                            hashes[n] = np.int64(mix(core_hash ^ _SALT))
+                            documents[n] = document
+                            starts[n] = core[_START]
+                            ends[n] = core[_START] + core[_LENGTH]
+                            n += 1
+                        core[:] = 0
+                        core_hash = np.uint64(0)
                     if whole[_LENGTH] == 0:
                         whole[_START] = position
                         whole_head[:] = 0
@@ -196,6 +242,16 @@ def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any) ->
                     ends_whole = True
             elif spaced:
                 ends_whole = True
+            if (ends_whole or (ends_part and kind != 3)) and core[_LENGTH] > 0:
+                alone = core[_LENGTH] == part[_LENGTH] or core[_LENGTH] == whole[_LENGTH]
+                if not alone and core[_LENGTH] >= MIN_CORE and _keeps(core, core_head):
+                    hashes[n] = np.int64(mix(core_hash ^ _SALT))
+                    documents[n] = document
+                    starts[n] = core[_START]
+                    ends[n] = core[_START] + core[_LENGTH]
+                    n += 1
+                core[:] = 0
+                core_hash = np.uint64(0)
             if ends_part and part[_LENGTH] > 0:
                 same = part[_START] == whole[_START] and (ends_whole and part[_LENGTH] == whole[_LENGTH])
                 if not same and _keeps(part, part_head):

@@ -1,4 +1,4 @@
-"""Is a text public? Fingerprints of licences and other texts that everybody has, and of constants that are nobody's.
+"""Is a text public? Fingerprints of licences, stock phrases and filler, and well-known constants.
 
 The shipped list (data/public.npz, made by build_public) holds hashes of common licence texts and filler; it is small
 and does not make a text private by absence. More texts can be given by the analyst in a later version.
@@ -81,3 +81,8 @@ def is_public_token(units: str) -> bool:
         if len(units) % size == 0 and units == units[:size] * (len(units) // size):
             return True
     return any(units in token or (len(token) >= 10 and units.startswith(token)) for token in PUBLIC_TOKENS)
+
+
+def is_public_constant(units: str) -> bool:
+    """The same for a run of text: nearly all of it is one well-known constant."""
+    return any(units in token or (token in units and len(token) >= 0.6 * len(units)) for token in PUBLIC_TOKENS)
