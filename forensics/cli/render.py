@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from forensics.text.safe_text import safe_text
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.console import Console, ConsoleOptions, Group, RenderResult
     from rich.panel import Panel
     from rich.table import Table
     from rich.text import Text
@@ -39,11 +39,13 @@ def text(value: str) -> Text:
     return Text(safe_text(value))
 
 
-def preformatted(value: str) -> Text:
+def preformatted(value: str) -> Group:
     """A block of safe text whose lines are laid out already: a window that is too narrow wraps them, nothing else."""
+    from rich.console import Group
     from rich.text import Text
 
-    return Text(safe_text(value, keep_newlines=True), no_wrap=True, overflow="ignore")
+    # In a group, as a console that is given a text alone copies it without its settings.
+    return Group(Text(safe_text(value, keep_newlines=True), no_wrap=True, overflow="ignore"))
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> Rows:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from forensics import __version__
+from forensics.case.errors import MissingInput
 from forensics.cli.reference import commands
 
 HEAVY = ("duckdb", "polars", "numba", "pyarrow", "datasketch", "scipy", "matplotlib", "numpy", "jinja2", "rapidfuzz")
@@ -306,6 +310,108 @@ def test_an_interruption_says_how_to_go_on(capsys: Any) -> None:
         perform("run", "case", work, json_output=False)
     assert left.value.exit_code == 130
     assert "goes on" in capsys.readouterr().err
+
+
+def _interrupted(work: Callable[[Any], Any], capsys: Any) -> tuple[int, str]:
+    import typer
+
+    from forensics.cli.terminal import perform
+
+    with pytest.raises(typer.Exit) as left:
+        perform("run", "case", work, json_output=False)
+    return left.value.exit_code, capsys.readouterr().err
+
+
+def _wrapped_as_cause(_: object) -> Any:
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt as error:
+        raise SystemError("a kernel") from error
+
+
+def _wrapped_as_context(_: object) -> Any:
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        try:
+            raise ValueError("on the way out")
+        except ValueError:
+            raise MissingInput("what a stage made of it") from None
+
+
+def _database(_: object) -> Any:
+    import duckdb
+
+    raise duckdb.InterruptException("INTERRUPT Error: Interrupted!")
+
+
+def _signal_in_a_query(_: object) -> Any:
+    import duckdb
+
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    duckdb.connect().execute("SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b").fetchall()
+
+
+@pytest.mark.parametrize("work", [_wrapped_as_cause, _wrapped_as_context, _database, _signal_in_a_query])
+def test_an_interruption_that_a_library_wrapped_is_one(work: Callable[[Any], Any], capsys: Any) -> None:
+    code, shown = _interrupted(work, capsys)
+    assert code == 130
+    assert "the same command resumes" in shown and "internal error" not in shown
+
+
+def test_an_error_without_an_interruption_is_none(capsys: Any) -> None:
+    def work(_: object) -> Any:
+        raise RuntimeError("another")
+
+    assert _interrupted(work, capsys)[0] == 1
+
+
+def test_times_in_json_are_marked_as_utc(incident: Path) -> None:
+    done = forensics("trace", incident / "case", "--json", text=SECRET)
+    times = {item["received_at"] for item in json.loads(done.stdout)["data"]["holders"]}
+    assert times == {"2026-05-11T06:01:00.000000Z"}
+
+
+def test_an_unknown_request_is_named_as_such(incident: Path) -> None:
+    for question in ("request", "fragments-of-request"):
+        done = forensics("ask", incident / "case", question, "-p", "request=unknown")
+        assert done.returncode == 0
+        assert "no request with that id in this case" in done.stderr
+    assert (
+        "no request with"
+        not in forensics("ask", incident / "case", "exclusions-of-request", "-p", "request=req-3").stderr
+    )
+
+
+def test_a_long_answer_is_cut_as_a_table_only(tmp_path: Path) -> None:
+    good = json.dumps(_record(1, "acme", "What is the time?", "Noon."))
+    (tmp_path / "log.jsonl").write_text(good + "\n" + "".join(f"broken {n}\n" for n in range(230)))
+    assert forensics("ingest", tmp_path / "log.jsonl", "--case", tmp_path / "case").returncode == 0
+    question = ("ask", tmp_path / "case", "rejects")
+    shown = forensics(*question).stdout
+    assert shown.rstrip().split("\n")[-1] == "30 more; use --format csv or json"
+    assert shown.count("bad_json") == 200
+    assert forensics(*question, "--format", "csv").stdout.count("bad_json") == 230
+    assert len(json.loads(forensics(*question, "--format", "json").stdout)["data"]["rows"]) == 230
+
+
+def test_notes_come_before_the_result_and_warnings_after(capsys: Any) -> None:
+    import typer
+
+    from forensics.cli.render import text
+    from forensics.cli.terminal import Result, perform
+
+    seen: list[str] = []
+
+    def human() -> Any:
+        seen.append(capsys.readouterr().err)
+        yield text("the result")
+
+    result = Result({}, human, ("it matters", "only so you know"), notes=("only so you know",))
+    with pytest.raises(typer.Exit):
+        perform("run", None, lambda _: result, json_output=False)
+    assert seen == ["note: only so you know\n"]
+    assert capsys.readouterr().err == "warning: it matters\n"
 
 
 def test_a_poor_terminal_and_an_odd_file_name_do_no_harm(incident: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 import sys
@@ -57,6 +58,14 @@ def test_a_second_demo_reuses_the_case(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "where to look" in done.stdout
     assert "against the ground truth" in done.stdout
+    rows = {}
+    for name in ("affected_requests.csv", "affected_possible.csv"):
+        with (folder / "demo-case/out" / name).open(encoding="utf-8", newline="") as file:
+            rows[name] = len({row["request_id"] for row in csv.DictReader(file)})
+    shown = " ".join(done.stdout.replace("│", " ").split())
+    assert " and ".join(f"{count} in {name}" for name, count in rows.items()) in shown
+    assert "note: slots and batches are not in these logs" in done.stderr
+    assert "warning: slots" not in done.stderr
 
 
 @pytest.mark.slow
