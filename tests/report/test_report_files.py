@@ -37,6 +37,13 @@ def test_no_names_ids_or_texts_in_what_leaves_the_house(name: str, small: Path, 
         assert forbidden not in nasty
 
 
+def test_evidence_is_numbered_and_the_page_says_where_its_names_are(small: Path) -> None:
+    markdown = (small / "report/report.md").read_text(encoding="utf-8")
+    assert "\n| file 1 | " in markdown and "\n| 0 | " not in markdown
+    page = "".join(Page((small / "report/report.html").read_text(encoding="utf-8")).text)
+    assert "file 1" in page and "forensics ask DIR evidence" in page
+
+
 def test_the_figures_of_the_case_are_in_the_text(small: Path) -> None:
     text = " ".join("".join(Page((small / "report/report.html").read_text()).text).split())
     assert "2 of 8 responses carry text of another customer" in text
