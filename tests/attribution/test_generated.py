@@ -32,7 +32,7 @@ def test_a_whole_answer_delivered_to_another_names_the_one_who_asked(scene: Any)
     fragment = result.only()
     assert (fragment["recipient_request_id"], fragment["kind"]) == (second, "whole_response")
     assert (fragment["sources"], fragment["machine_verdict"]) == (["alpha"], "probable")
-    assert (fragment["start"], fragment["end"]) == (0, len(ANSWER) - 1)  # the full stop is no unit
+    assert (fragment["start"], fragment["end"]) == (0, len(ANSWER))  # with the full stop, which is no unit
     best = result.best(fragment)
     assert (best["source_request_id"], best["side"], best["field"]) == (first, "response", "choices[0].content")
 
