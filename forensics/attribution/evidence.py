@@ -55,7 +55,8 @@ SAME_SUBJECT = (
 # Folded words by which people ask for a text that others may have too.
 RECITE_WORDS = (
     "recite", "openingline", "openingparagraph", "openingsentence", "firstline", "firstparagraph", "firstverse",
-    "firstchapter", "fulltextof", "wordforword", "wordingof", "lyricsof", "lyricsto", "quotefrom", "famousquote", "poemby",
+    "firstchapter", "fulltextof", "wordforword", "wordingof", "lyricsof", "lyricsto", "quotefrom", "famousquote",
+    "poemby",
     "anfangvon", "erstezeile", "erstenzeilen", "ersterabsatz", "wortlaut", "zitiere", "gedichtvon", "premiereslignes",
     "primeraslineas", "背诵", "背誦", "默写", "默寫", "第一章", "暗唱",
 )  # fmt: skip

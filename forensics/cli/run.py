@@ -106,7 +106,7 @@ def demo(json: Json = False, quiet: Quiet = False, verbose: Verbose = 0) -> None
                 "The sample incident is synthetic: its logs, its tenants and its leaks were made by a simulator."
             )
             yield from _box(DEMO_CASE, seen)
-            yield box("against the ground truth", (("", _against_truth(data["evaluation"], truth, DEMO_CASE / "out")),))
+            yield box("against the ground truth", (("", _against_truth(data["evaluation"], truth, seen)),))
             yield box(
                 "where to look",
                 (
@@ -177,15 +177,18 @@ def _check_demo_case(logs: Path) -> None:
         )
 
 
-def _against_truth(found: dict[str, Any], truth: Path, out: Path) -> tuple[str, ...]:
-    """The measures that matter most, as sentences. Says which list in `out` holds how many of what is listed."""
+def _against_truth(found: dict[str, Any], truth: Path, seen: Overview) -> tuple[str, ...]:
+    """The measures that matter most, as sentences. Says which list holds how many, to agree with the box above."""
     from forensics.evaluate.records import read_column
 
     def ids(name: str) -> int:
-        return len(set(read_column(out / name, "request_id")))
+        return len(set(read_column(DEMO_CASE / "out" / name, "request_id")))
+
+    def tenants(item: dict[str, Any], to_tell: int) -> str:
+        return f"{item['listed']} in affected_tenants.csv, {to_tell} of them to be told or reviewed"
 
     strong, any_verdict = found["strong_cells"][0], found["cells"][0]
-    listed = "listed in affected_tenants.csv"
+    recipients, sources = found["affected_tenants"], found["source_tenants"]
     lists = (
         (
             "affected requests",
@@ -193,8 +196,8 @@ def _against_truth(found: dict[str, Any], truth: Path, out: Path) -> tuple[str, 
             "affected_possible.csv",
             found["affected_requests"],
         ),
-        ("recipient tenants", f"{found['affected_tenants']['listed']} {listed}", found["affected_tenants"]),
-        ("source tenants", f"{found['source_tenants']['listed']} {listed}", found["source_tenants"]),
+        ("recipient tenants", tenants(recipients, seen.recipient_tenants), recipients),
+        ("source tenants", tenants(sources, seen.source_tenants), sources),
     )
     wrong, false = found["wrong_tenants"], found["false_strong"]
     return (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -112,3 +113,16 @@ def test_every_planted_passage_is_found_at_its_place(passage: str, before: str, 
 )
 def test_other_scripts_are_found(passage: str) -> None:
     assert Passage(passage).share(Passage(passage).runs(f"xx {passage} yy")) == 1.0
+
+
+def test_a_kind_that_is_also_the_verdict_is_printed_once(case_root: Path, capsys: Any) -> None:
+    import typer
+
+    from forensics.cli.explain import explain as explain_verb
+
+    for fragment, heading in (("f00d0002", "undetermined"), ("f00d0001", "probable (verbatim)")):
+        with pytest.raises(typer.Exit) as left:
+            explain_verb(case_root, fragment)
+        assert left.value.exit_code == 0
+        lines = [line.strip("│ ") for line in capsys.readouterr().out.split("\n")]
+        assert heading in lines and "undetermined (undetermined)" not in lines

@@ -213,6 +213,13 @@ def test_run_ends_with_the_box(incident: Path) -> None:
     assert done.stderr == ""
 
 
+def test_one_of_a_thing_is_singular(incident: Path) -> None:
+    done = forensics("run", incident / "log.jsonl", "--case", incident / "case", "--quiet")
+    assert "from 1 file with" in done.stdout
+    assert not re.search(r"\b1 (files|requests|tenants|affected requests|records)\b", done.stdout)
+    assert "1 evidence file," in forensics("case", "verify", incident / "case").stdout
+
+
 def test_fail_on(incident: Path) -> None:
     evidence = ("run", incident / "log.jsonl", "--case", incident / "case", "--json", "--fail-on")
     assert forensics(*evidence, "possible").returncode == 3
