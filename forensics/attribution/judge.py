@@ -77,6 +77,13 @@ def _supplied(
         why = f"net {net:.0f} bits ({evidence.strength.bits:.0f} less {evidence.charge:.0f} for the search); no q-value"
     if evidence.kin_recipient >= OWN_SUBJECT and net < parameters.subject_bits:
         strong, why = False, f"{why}; the recipient's own prompt has most of its telling words"
+    telling = float(evidence.strength.term_bits.sum())
+    if (
+        len(candidate.carriers) > parameters.phrase_limit
+        and telling < parameters.undetermined_bits
+        and not candidate.token
+    ):
+        strong, why = False, f"{why}; many tenants carry it, and its words are ordinary: perhaps a phrase"
     if evidence.asks_for_text and not candidate.token:
         strong, why = False, f"{why}; the recipient asked for a text to be recited, which may be public"
     if evidence.capped:
