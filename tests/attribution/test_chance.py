@@ -28,7 +28,6 @@ def test_long_numbers_are_never_equal_by_chance(scene: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="digits are scored above log2(10) bits, which the search charge does not cover")
 def test_numbers_that_are_equal_by_chance_name_nobody(scene: Any) -> None:
     """15,000 prompts and 15,000 responses with numbers of 8 random digits: about one equal pair in the right order.
 

@@ -26,8 +26,8 @@ def leak(scene: Any, prompt: str, answer: str) -> Any:
         ("4471 9982 1175 0", "4471998211750"),
         ("m.okonkwo@elm-row-press.example", "m.okonkwo@elm-row-press.example"),
         ("sk-Zx81qLm02PvTw9Rb", "sk-Zx81qLm02PvTw9Rb"),
-        ("DE89370400440532013000", "DE89 3704 0044 0532 0130 00"),
-        ("GB29 NWBK 6016 1331 9268 19", "GB29 NWBK 6016 1331 9268 19"),
+        ("DE27100777770209299700", "DE27 1007 7777 0209 2997 00"),
+        ("GB71 QRVT 5038 2264 9175 30", "GB71 QRVT 5038 2264 9175 30"),
         ("3f2b8c1e-77aa-4d01-9c55-0e8812ab44cd", "3F2B8C1E-77AA-4D01-9C55-0E8812AB44CD"),
         ("٤٤٧١٩٩٨٢١١٧٥٠", "4471998211750"),
     ],
@@ -49,14 +49,8 @@ def test_identifiers_are_found(scene: Any, supplied: str, shown: str) -> None:
     [
         "お客様番号4471998211750です",
         "客户号4471998211750的合同",
-        pytest.param(
-            "계좌 4471998211750으로 보내세요",
-            marks=pytest.mark.xfail(strict=True, reason="particles become a part of the number"),
-        ),
-        pytest.param(
-            "העברה ל-4471998211750 היום",
-            marks=pytest.mark.xfail(strict=True, reason="prefixes become a part of the number"),
-        ),
+        "계좌 4471998211750으로 보내세요",  # particles touch the number
+        "העברה ל-4471998211750 היום",  # prefixes too
     ],
 )
 def test_identifiers_are_found_in_other_languages(scene: Any, shown: str) -> None:
@@ -118,7 +112,6 @@ def test_private_text_next_to_a_licence_is_found(scene: Any) -> None:
     assert fragment["sources"] == ["alpha"]
 
 
-@pytest.mark.xfail(strict=True, reason="the list of constants is not asked for constants long enough to be runs")
 @pytest.mark.parametrize(
     "text",
     [
@@ -134,6 +127,25 @@ def test_long_constants_are_not(scene: Any, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("supplied", "shown"),
+    [
+        ("DE89370400440532013000", "DE89 3704 0044 0532 0130 00"),
+        ("GB29 NWBK 6016 1331 9268 19", "GB29 NWBK 6016 1331 9268 19"),
+        ("550e8400-e29b-41d4-a716-446655440000", "550E8400-E29B-41D4-A716-446655440000"),
+        ("123e4567-e89b-12d3-a456-426614174000", "123e4567-e89b-12d3-a456-426614174000"),
+        ("m.okonkwo@example.com", "m.okonkwo@example.com"),
+        ("m.okonkwo@ledgers.example.org", "m.okonkwo@ledgers.example.org"),
+        ("kestrel.quay@example.net", "kestrel.quay@example.net"),
+    ],
+)
+def test_identifiers_of_documentation_are_not(scene: Any, supplied: str, shown: str) -> None:
+    """They would be found if they were private: test_identifiers_are_found has others of the same form."""
+    result = leak(scene, f"Please file under {supplied} today.", f"Boil them. ({shown}) Done.")
+    assert result.fragments == []
+    assert result.rules("victim") == {"public_text"}
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "have a nice day",
@@ -145,7 +157,6 @@ def test_ordinary_words_are_too_weak(scene: Any, text: str) -> None:
     assert leak(scene, f"I say: {text}.", f"Boil them. Now {text}!").fragments == []
 
 
-@pytest.mark.xfail(strict=True, reason="in a small case, where nobody else says it, a stock phrase names its sender")
 @pytest.mark.parametrize(
     "text",
     [

@@ -82,7 +82,6 @@ def test_the_order_of_the_evidence_does_not_matter(scene: Any, files: int) -> No
     assert shuffled == straight
 
 
-@pytest.mark.xfail(strict=True, reason="equally good sources are ranked by a key that follows the order of reading")
 def test_the_order_of_the_evidence_does_not_choose_between_ties(scene: Any) -> None:
     incident(scene)
     assert told(scene.run(order=lambda records: records[::-1])) == told(scene.run())

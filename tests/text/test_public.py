@@ -71,8 +71,28 @@ def test_constants_and_patterns_are_public(token: str) -> None:
 @pytest.mark.parametrize(
     "token",
     [
-        "447199821175",
+        "de89370400440532013000",
+        "89370400440532013000",  # without its country
         "gb29nwbk60161331926819",
+        "60161331926819",
+        "550e8400e29b41d4a716446655440000",
+        "123e4567e89b12d3a456426614174000",
+        "mokonkwoexamplecom",  # names that RFC 2606 keeps for examples
+        "mokonkwoledgersexampleorg",
+        "kestrelquayexamplenet",
+    ],
+)
+def test_identifiers_of_documentation_are_public(token: str) -> None:
+    assert is_public_token(token)
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "447199821175",
+        "gb71qrvt50382264917530",
+        "de27100777770209299700",
+        "3f2b8c1e77aa4d019c550e8812ab44cd",
         "mokonkwoelmrowexample",
         "9f86d081884c7d65",
         "skzx81qlm02pvt",
