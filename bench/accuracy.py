@@ -49,7 +49,8 @@ def one(seed: int, arguments: argparse.Namespace) -> dict[str, Any]:
         for name in ("requests", "tenants", "leaks", "ambiguous", "undetermined"):
             options += [f"--{name}", str(getattr(arguments, name))]
         forensics("simulate", str(incident), "--seed", str(seed), *options)
-        forensics("run", str(incident / "logs"), "--case", str(case), "--quiet")
+        tenants = str(incident / "tenants.csv")
+        forensics("run", str(incident / "logs"), "--case", str(case), "--tenants", tenants, "--quiet")
         return forensics("evaluate", str(case), str(incident / "truth.jsonl"))
 
 
