@@ -99,7 +99,7 @@ ByKind = dict[int, list[Hit]]
 
 
 def build(
-    world: World, texts: Texts, grams: Hits, tokens: Hits, carriers: Carriers
+    world: World, texts: Texts, grams: Hits, tokens: Hits, carriers: tuple[Carriers, Carriers]
 ) -> tuple[list[Candidate], list[Excluded]]:
     """Candidates and exclusions of all responses, sorted by use and start."""
     runs_by_use, tokens_by_use = _by_use(grams), _by_use(tokens)
@@ -364,14 +364,18 @@ class _Maker:
         return any(_contains(self.texts.folded(content).units, needle) for content in self.prompts)
 
 
-def _with_carriers(candidate: Candidate, carriers: Carriers) -> Candidate:
+def _with_carriers(candidate: Candidate, carriers: tuple[Carriers, Carriers]) -> Candidate:
     """Everybody who holds a supplied text is left out of the background, or a leak to many would hide itself.
 
     Not so for a text that nobody supplied: that many tenants were given it is what a habit of the model looks like.
     """
     if all(holder.side == 1 for holder in candidate.holders):
         return candidate
-    found = carriers.units(candidate.content, candidate.start + GRAM - 1, candidate.end)
+    by_grams, by_tokens = carriers
+    if candidate.token:
+        found = by_tokens.units(candidate.content, candidate.start, candidate.start + 1)
+    else:
+        found = by_grams.units(candidate.content, candidate.start + GRAM - 1, candidate.end)
     return replace(candidate, carriers=candidate.carriers | found)
 
 

@@ -29,6 +29,8 @@ PARTICULARS_BITS = 40.0  # the same where time or the question speaks against it
 NO_KIN = 0.1  # kinship below which a text has nothing to do with a prompt
 NEAR_US = 1_800_000_000  # from the source's arrival to the recipient's end, on the same worker (stale caches live long)
 NEAR_US_UNPLACED = 120_000_000  # the same where the worker is not known
+CLOSE_US = 30_000_000  # the same for text that is taken up at once (a stream's buffer, a slot's rows)
+PLACED_BITS = 150.0  # net bits above which the same worker is enough, however long ago (a host cache lives for hours)
 FAR_BITS = 300.0  # net bits above which a match counts wherever it comes from
 FAR_NAMED_BITS = 200.0  # the same where the source's particulars are in it
 
@@ -53,7 +55,11 @@ def judge_generated(
     """Fragment with a named source, `undetermined`, or exclusion."""
     if net < parameters.generated_bits:
         return dropped("model_phrase", f"given to other tenants too; net {net:.1f} bits")
-    placed = candidate.family == "repeated" or any(near(source) for source in leading(ranked))
+    best = leading(ranked)
+    placed = candidate.family == "repeated" or any(
+        near(source) or (bool(source.same_worker) and net >= PLACED_BITS) for source in best
+    )
+    close = any(near(source) and source.lag_us is not None and source.lag_us <= CLOSE_US for source in best)
     kind = "whole_response" if evidence.share_of_response >= WHOLE else "verbatim"
 
     def found(kind: str, verdict: str, reason: str, units: list[int]) -> Judged:
@@ -86,7 +92,7 @@ def judge_generated(
                 "of their prompts; nobody in the evidence supplied it",
                 [],
             )
-        if candidate.family == "target" and net >= parameters.unexplained_bits:
+        if candidate.family == "target" and net >= (parameters.close_bits if close else parameters.unexplained_bits):
             return found(
                 kind,
                 "undetermined",

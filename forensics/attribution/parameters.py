@@ -46,6 +46,9 @@ class Parameters:
     """Net bits for reporting a passage that two tenants were given in answer to unlike prompts, though it is not
     clearly about either of them: no habit of the model is that long, but nobody can be named."""
 
+    close_bits: float = 20.0
+    """The same where the other request was on the same worker within half a minute."""
+
     subject_bits: float = 60.0
     """Net bits above which a match counts even where the recipient's prompt is about the same matter."""
 

@@ -57,7 +57,9 @@ def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tupl
     grams = find_hits(world, found.grams, parameters.shared_limit, parameters.phrase_limit)
     tokens = find_hits(world, found.tokens, parameters.shared_limit, parameters.phrase_limit)
     texts = Texts(corpus)
-    candidates, excluded = build(world, texts, grams, tokens, Carriers(world, found.grams))
+    candidates, excluded = build(
+        world, texts, grams, tokens, (Carriers(world, found.grams), Carriers(world, found.tokens))
+    )
     judged, dropped, strata = gather(texts, candidates, (found.tokens_in_responses, found.tokens_in_others), parameters)
     switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])
     excluded.extend(dropped)
