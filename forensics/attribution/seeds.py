@@ -223,7 +223,7 @@ class Carriers:
 
     def units(self, content: int, low: int, high: int) -> frozenset[int]:
         """Units that hold at least half of the seeds whose last unit lies between `low` and `high`."""
-        first, last = np.searchsorted(self._contents, [content, content + 1])
+        first, last = _between(self._contents, content)
         rows = self._order[first:last]
         starts = self._rows.start[rows]
         seeds = np.unique(self._rows.seed[rows[(starts >= low) & (starts < high)]])
@@ -232,11 +232,16 @@ class Carriers:
         holdings = self._world.holdings
         counts = np.zeros(len(self._world.requests.unit_names) + 1, dtype=np.int64)
         for seed in seeds.tolist():
-            begin, end = np.searchsorted(self._rows.seed, [seed, seed + 1])
+            begin, end = _between(self._rows.seed, seed)
             held = np.unique(self._rows.content[begin : min(end, begin + MAX_GROUP)])
             spans = [np.arange(holdings.of_content[c], holdings.of_content[c + 1]) for c in held.tolist()]
             counts[np.unique(holdings.unit[np.concatenate(spans)])] += 1
         return frozenset(int(unit) for unit in np.flatnonzero(2 * counts[:-1] >= seeds.size))
+
+
+def _between(ascending: Places, value: int) -> Ints:
+    """First and last place of `value`. The probe has the array's type, or numpy would convert the whole array."""
+    return np.searchsorted(ascending, np.array([value, value + 1], dtype=ascending.dtype))
 
 
 def find_hits(world: World, rows: Rows, shared_limit: int, phrase_limit: int) -> Hits:

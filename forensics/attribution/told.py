@@ -31,7 +31,7 @@ class OwnSeeds:
 
     def texts_of(self, use: int, low: int, high: int) -> list[int]:
         """Texts that hold a seed of this use between the units `low` and `high`, sorted."""
-        first, last = np.searchsorted(self.uses, [use, use + 1])
+        first, last = np.searchsorted(self.uses, np.array([use, use + 1], dtype=self.uses.dtype))
         inside = (self.starts[first:last] >= low) & (self.starts[first:last] < high)
         return [int(key) for key in np.unique(self.texts[first:last][inside])]
 
@@ -53,7 +53,7 @@ class GivenSeeds:
 
     def count(self, use: int, unit: int, low: int, high: int) -> int:
         """Seeds between the units `low` and `high` of the response that `unit` was given before it sent them."""
-        first, last = np.searchsorted(self.keys, [_use_and_unit(use, unit), _use_and_unit(use, unit) + 1])
+        first, last = np.searchsorted(self.keys, np.array([0, 1], dtype=np.int64) + _use_and_unit(use, unit))
         starts = self.starts[first:last]
         return int(np.unique(starts[(starts >= low) & (starts < high)]).size)
 
