@@ -92,10 +92,14 @@ class Corpus:
 
     def text(self, key: int) -> str:
         """One text. Only while the texts are in memory."""
+        return self.data(key).tobytes().decode()
+
+    def data(self, key: int) -> npt.NDArray[np.uint8]:
+        """One text as UTF-8. Only while the texts are in memory."""
         place = int(np.searchsorted(self._first, key, side="right")) - 1
         keys, buffer, offsets = self._kept[place]
         row = int(np.searchsorted(keys, key))
-        return buffer[offsets[row] : offsets[row + 1]].tobytes().decode()
+        return buffer[offsets[row] : offsets[row + 1]]
 
     def _read(self) -> Iterator[TextBatch]:
         waiting: list[pa.RecordBatch] = []

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from forensics.attribution.corpus import Corpus
-from forensics.text.fold import Folded, fold
+from forensics.text.fold import Folded, fold, fold_bytes
 from forensics.text.words import Words, words
 
 FEW = 64  # texts that are looked up one by one rather than read in a pass over all of them
@@ -82,7 +82,7 @@ class Texts:
         if known is not None:
             self._folded.move_to_end(key)
             return known
-        made = fold(self.raw(key))
+        made = fold_bytes(self.corpus.data(key)) if self.corpus.in_memory else fold(self.raw(key))
         self._folded[key] = made
         self._folded_bytes += made.units.nbytes + made.positions.nbytes
         while self._folded_bytes > FOLDED_BYTES and len(self._folded) > 1:

@@ -194,6 +194,14 @@ def _fold_into(buffer: Any, start: Any, end: Any, table: Any, expansions: Any, u
 
 
 @numba.njit(cache=True, nogil=True)
+def _alphabetic(units: Any, size: int) -> bool:
+    largest = np.uint32(0)
+    for i in range(size):
+        largest = max(largest, units[i])
+    return bool(largest < 0x3040)
+
+
+@numba.njit(cache=True, nogil=True)
 def _kind(units: Any, size: int, start: int, place: int) -> int:
     """Weight of the gram's last unit, and NUMBERS where digits stand in it or around it."""
     digits = 0
@@ -222,25 +230,38 @@ def _probe(
     bit_mask = np.uint64(8 * bits.size - 1)
     for document in range(offsets.size - 1):
         size = _fold_into(buffer, offsets[document], offsets[document + 1], table, expansions, units)
-        rolling = np.uint64(0)
-        gram_weight = 0
-        gram_length = 0
         first = size
-        for position in range(size):
-            unit = units[position]
-            rolling = rolling * _BASE + np.uint64(unit)
-            gram_weight += weight(unit)
-            gram_length += 1
-            left = units[position - gram_length + 1]
-            while gram_weight - weight(left) >= gram:
-                rolling -= np.uint64(left) * powers[gram_length - 1]
-                gram_weight -= weight(left)
-                gram_length -= 1
+        if _alphabetic(units, size):  # every unit weighs 1: grams of one length, no bookkeeping
+            rolling = np.uint64(0)
+            for position in range(min(size, gram)):
+                rolling = rolling * _BASE + np.uint64(units[position])
+            if size >= gram:
+                first = gram - 1
+                values[first] = mix(rolling)
+            for position in range(gram, size):
+                rolling = (rolling - np.uint64(units[position - gram]) * powers[gram - 1]) * _BASE
+                rolling += np.uint64(units[position])
+                values[position] = mix(rolling)
+            lengths[first:size] = gram
+        else:
+            rolling = np.uint64(0)
+            gram_weight = 0
+            gram_length = 0
+            for position in range(size):
+                unit = units[position]
+                rolling = rolling * _BASE + np.uint64(unit)
+                gram_weight += weight(unit)
+                gram_length += 1
                 left = units[position - gram_length + 1]
-            if gram_weight >= gram:
-                first = min(first, position)
-            values[position] = mix(rolling)
-            lengths[position] = gram_length
+                while gram_weight - weight(left) >= gram:
+                    rolling -= np.uint64(left) * powers[gram_length - 1]
+                    gram_weight -= weight(left)
+                    gram_length -= 1
+                    left = units[position - gram_length + 1]
+                if gram_weight >= gram:
+                    first = min(first, position)
+                values[position] = mix(rolling)
+                lengths[position] = gram_length
         # A loop of its own, so that the cache misses of the probes overlap.
         for position in range(first, size):
             value = values[position]
