@@ -68,7 +68,8 @@ class Candidate:
     family: str  # target | decoy | repeated
     token: bool  # found as an identifier token, not as a run
     holders: tuple[Holder, ...]
-    carriers: frozenset[int]  # units that hold any seed of it, whatever the time
+    carriers: frozenset[int]  # units whose texts are no background to it
+    crowd: int = 0  # units that hold most of its seeds, whatever the time
 
 
 @dataclass(frozen=True)
@@ -369,14 +370,13 @@ def _with_carriers(candidate: Candidate, carriers: tuple[Carriers, Carriers]) ->
 
     Not so for a text that nobody supplied: that many tenants were given it is what a habit of the model looks like.
     """
-    if all(holder.side == 1 for holder in candidate.holders):
-        return candidate
     by_grams, by_tokens = carriers
     if candidate.token:
         found = by_tokens.units(candidate.content, candidate.start, candidate.start + 1)
     else:
         found = by_grams.units(candidate.content, candidate.start + GRAM - 1, candidate.end)
-    return replace(candidate, carriers=candidate.carriers | found)
+    supplied = any(holder.side == 0 for holder in candidate.holders)
+    return replace(candidate, carriers=candidate.carriers | found if supplied else candidate.carriers, crowd=len(found))
 
 
 def _precedence(holder: Holder) -> float:

@@ -55,6 +55,8 @@ def judge_generated(
     """Fragment with a named source, `undetermined`, or exclusion."""
     if net < parameters.generated_bits:
         return dropped("model_phrase", f"given to other tenants too; net {net:.1f} bits")
+    if candidate.crowd >= parameters.phrase_limit:
+        return dropped("model_phrase", f"{candidate.crowd} tenants hold it, and nobody supplied it")
     best = leading(ranked)
     placed = candidate.family == "repeated" or any(
         near(source) or (bool(source.same_worker) and net >= PLACED_BITS) for source in best

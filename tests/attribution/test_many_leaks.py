@@ -17,9 +17,6 @@ QUESTIONS = (
     ("How tall is a giraffe?", "Five metres. "),
     ("Is tea better than coffee?", "For some. "),
 )
-HIDES = pytest.mark.xfail(
-    strict=True, reason="other victims of an identifier count as background, so that it looks like common text"
-)
 
 
 def victims(scene: Any, count: int, passage: str) -> list[str]:
@@ -39,7 +36,7 @@ def test_a_leak_to_many_does_not_hide_itself(scene: Any, count: int) -> None:
     assert {row["recipient_request_id"]: row["sources"] for row in result.fragments} == {v: ["alpha"] for v in found}
 
 
-@pytest.mark.parametrize("count", [1, 2, pytest.param(3, marks=HIDES), pytest.param(6, marks=HIDES)])
+@pytest.mark.parametrize("count", [1, 2, 3, 6])
 def test_a_number_leaked_to_many_does_not_hide_itself(scene: Any, count: int) -> None:
     scene.traffic()
     scene.call("alpha", "Close account 40718229516304172 by Friday.", "It is closed.", 0)
