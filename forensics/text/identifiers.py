@@ -113,12 +113,19 @@ def _keeps(acc: Any, head: Any) -> bool:
 
 
 @numba.njit(cache=True, nogil=True)
+def _add(out: Any, n: int, value: Any, document: int, token: Any) -> int:
+    """Append one token: hash, document, first unit, end."""
+    out[n, 0] = np.int64(mix(value ^ _SALT))
+    out[n, 1] = document
+    out[n, 2] = token[_START]
+    out[n, 3] = token[_START] + token[_LENGTH]
+    return n + 1
+
+
+@numba.njit(cache=True, nogil=True)
 def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any) -> Any:
     capacity = (offsets[-1] - offsets[0]) // 2 + 2
-    hashes = np.empty(capacity, dtype=np.int64)
-    documents = np.empty(capacity, dtype=np.int32)
-    starts = np.empty(capacity, dtype=np.int32)
-    ends = np.empty(capacity, dtype=np.int32)
+    out = np.empty((capacity, 4), dtype=np.int64)
     n = 0
     whole = np.zeros(8, dtype=np.int64)
     part = np.zeros(8, dtype=np.int64)
@@ -168,19 +175,11 @@ def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any) ->
                 if spaced:
                     if not 48 <= first <= 57:
                         if MIN_CORE <= core[_LENGTH] < whole[_LENGTH] and _keeps(core, core_head):
-                            hashes[n] = np.int64(mix(core_hash ^ _SALT))
-                            documents[n] = document
-                            starts[n] = core[_START]
-                            ends[n] = core[_START] + core[_LENGTH]
-                            n += 1
+                            n = _add(out, n, core_hash, document, core)
                         core[:] = 0
                         core_hash = np.uint64(0)
                         if _keeps(whole, whole_head):
-                            hashes[n] = np.int64(mix(whole_hash ^ _SALT))
-                            documents[n] = document
-                            starts[n] = whole[_START]
-                            ends[n] = whole[_START] + whole[_LENGTH]
-                            n += 1
+                            n = _add(out, n, whole_hash, document, whole)
                         whole[:] = 0
                         whole_hash = np.uint64(0)
                     spaced = False
@@ -202,11 +201,7 @@ def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any) ->
                     elif core[_LENGTH] > 0:
                         # A number with letters on it, as in `Konto-4471...` or with a particle behind it.
                         if core[_LENGTH] >= MIN_CORE and _keeps(core, core_head):
-                            hashes[n] = np.int64(mix(core_hash ^ _SALT))
-                            documents[n] = document
-                            starts[n] = core[_START]
-                            ends[n] = core[_START] + core[_LENGTH]
-                            n += 1
+                            n = _add(out, n, core_hash, document, core)
                         core[:] = 0
                         core_hash = np.uint64(0)
                     if whole[_LENGTH] == 0:
@@ -245,30 +240,18 @@ def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any) ->
             if (ends_whole or (ends_part and kind != 3)) and core[_LENGTH] > 0:
                 alone = core[_LENGTH] == part[_LENGTH] or core[_LENGTH] == whole[_LENGTH]
                 if not alone and core[_LENGTH] >= MIN_CORE and _keeps(core, core_head):
-                    hashes[n] = np.int64(mix(core_hash ^ _SALT))
-                    documents[n] = document
-                    starts[n] = core[_START]
-                    ends[n] = core[_START] + core[_LENGTH]
-                    n += 1
+                    n = _add(out, n, core_hash, document, core)
                 core[:] = 0
                 core_hash = np.uint64(0)
             if ends_part and part[_LENGTH] > 0:
                 same = part[_START] == whole[_START] and (ends_whole and part[_LENGTH] == whole[_LENGTH])
                 if not same and _keeps(part, part_head):
-                    hashes[n] = np.int64(mix(part_hash ^ _SALT))
-                    documents[n] = document
-                    starts[n] = part[_START]
-                    ends[n] = part[_START] + part[_LENGTH]
-                    n += 1
+                    n = _add(out, n, part_hash, document, part)
                 part[:] = 0
                 part_hash = np.uint64(0)
             if ends_whole and whole[_LENGTH] > 0:
                 if _keeps(whole, whole_head):
-                    hashes[n] = np.int64(mix(whole_hash ^ _SALT))
-                    documents[n] = document
-                    starts[n] = whole[_START]
-                    ends[n] = whole[_START] + whole[_LENGTH]
-                    n += 1
+                    n = _add(out, n, whole_hash, document, whole)
                 whole[:] = 0
                 whole_hash = np.uint64(0)
                 spaced = False
@@ -279,4 +262,9 @@ def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any) ->
                 whole[_JOINS] += 1
             if finished:
                 break
-    return hashes[:n].copy(), documents[:n].copy(), starts[:n].copy(), ends[:n].copy()
+    return (
+        out[:n, 0].copy(),
+        out[:n, 1].astype(np.int32),
+        out[:n, 2].astype(np.int32),
+        out[:n, 3].astype(np.int32),
+    )
