@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from forensics.attribution.holdings import World
-from forensics.attribution.seeds import (
+from forensics.attribution.hits import (
     DECOY,
     GENERATED,
     MIN_WEIGHT,
@@ -27,6 +26,7 @@ from forensics.attribution.seeds import (
     Carriers,
     Hits,
 )
+from forensics.attribution.holdings import World
 from forensics.attribution.texts import Texts
 from forensics.attribution.told import Told
 from forensics.text.fingerprint import GRAM, GUARANTEE

@@ -14,9 +14,10 @@ from forensics.attribution.corpus import Corpus
 from forensics.attribution.evidence import gather
 from forensics.attribution.findings import Judged
 from forensics.attribution.foreign_script import find_switches
+from forensics.attribution.hits import Carriers, find_hits
 from forensics.attribution.holdings import load_world
 from forensics.attribution.parameters import Parameters
-from forensics.attribution.seeds import Carriers, find_hits, scan
+from forensics.attribution.seeds import scan
 from forensics.attribution.tables import store
 from forensics.attribution.texts import Texts
 from forensics.case.stage import Summary, run_stage

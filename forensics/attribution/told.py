@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from forensics.attribution.seeds import GIVEN, OWN, Hits
+from forensics.attribution.hits import GIVEN, OWN, Hits
 
 
 @dataclass(frozen=True)

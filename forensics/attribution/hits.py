@@ -1,0 +1,349 @@
+"""Which seeds of a response stand in another tenant's text too, and may that text be its source?
+
+One walk over equal seeds applies the rules of own material, time order and supplier counts, seed by seed. Output are
+hits, not fragments: joining hits to runs, judging their worth and naming sources happen later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from forensics.attribution.holdings import LATE, Ints, World
+from forensics.attribution.seeds import Places, Rows
+from forensics.text.fingerprint import GRAM, NUMBERS, context_run
+
+# kinds of hits
+# (OWN: the recipient's own material, shared with others; GIVEN: `holder` was given the text before it sent it)
+SUPPLIED, GENERATED, DECOY, SHARED, PHRASE, REPEATED, OWN, GIVEN = range(8)
+
+MIN_WEIGHT = 28  # weight of the shortest run that is looked at; below it (and below the guaranteed length) runs of
+# common words outnumber everything else, and identifiers are found as tokens
+MIN_WEIGHT_NUMBERS = 20  # the same for runs with digits in or near them
+
+MAX_OWN = 256  # texts of one seed that are looked through for the recipient's own
+MAX_GROUP = 4096  # texts of one seed that are looked through for a source
+
+
+@dataclass(frozen=True)
+class Hits:
+    """A seed of a response that another unit holds. `use` is a row of Uses; positions are units (end exclusive).
+
+    `other` is the other text (-1 where the kind names none), `holder` its unit, `holders` the number of units with the
+    seed.
+    """
+
+    kind: npt.NDArray[np.int8]
+    use: npt.NDArray[np.int32]
+    start: npt.NDArray[np.int32]
+    end: npt.NDArray[np.int32]
+    other: npt.NDArray[np.int32]
+    other_start: npt.NDArray[np.int32]
+    holder: npt.NDArray[np.int32]
+    holders: npt.NDArray[np.int32]
+
+
+class Carriers:
+    """Which units hold a passage of a response, on either side and at any time? By the seeds inside it."""
+
+    def __init__(self, world: World, rows: Rows) -> None:
+        self._world = world
+        self._rows = rows
+        mine = np.flatnonzero(world.is_response[rows.content])
+        self._order = mine[np.lexsort((rows.start[mine], rows.content[mine]))]
+        self._contents = rows.content[self._order]
+
+    def units(self, content: int, low: int, high: int) -> frozenset[int]:
+        """Units that hold at least half of the seeds whose last unit lies between `low` and `high`."""
+        first, last = _between(self._contents, content)
+        rows = self._order[first:last]
+        starts = self._rows.start[rows]
+        seeds = np.unique(self._rows.seed[rows[(starts >= low) & (starts < high)]])
+        if seeds.size == 0:
+            return frozenset()
+        holdings = self._world.holdings
+        counts = np.zeros(len(self._world.requests.unit_names) + 1, dtype=np.int64)
+        for seed in seeds.tolist():
+            begin, end = _between(self._rows.seed, seed)
+            held = np.unique(self._rows.content[begin : min(end, begin + MAX_GROUP)])
+            spans = [np.arange(holdings.of_content[c], holdings.of_content[c + 1]) for c in held.tolist()]
+            counts[np.unique(holdings.unit[np.concatenate(spans)])] += 1
+        return frozenset(int(unit) for unit in np.flatnonzero(2 * counts[:-1] >= seeds.size))
+
+
+def _between(ascending: Places, value: int) -> Ints:
+    """First and last place of `value`. The probe has the array's type, or numpy would convert the whole array."""
+    return np.searchsorted(ascending, np.array([value, value + 1], dtype=ascending.dtype))
+
+
+def find_hits(world: World, rows: Rows, shared_limit: int, phrase_limit: int) -> Hits:
+    """Apply the rules to every group of equal hashes. Linear in rows, plus sources per candidate."""
+    requests, uses, holdings = world.requests, world.uses, world.holdings
+    return Hits(
+        *_walk(
+            rows.seed,
+            rows.content,
+            rows.start,
+            rows.end,
+            rows.before,
+            rows.after,
+            rows.kinds,
+            holdings.of_content,
+            holdings.unit,
+            holdings.supplied,
+            holdings.started,
+            holdings.finished,
+            uses.of_content,
+            uses.request,
+            uses.side,
+            requests.unit,
+            requests.finished,
+            max(1, len(requests.unit_names)) + 1,
+            shared_limit,
+            phrase_limit,
+        )
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def _walk(
+    hashes: Any,
+    content: Any,
+    start: Any,
+    end: Any,
+    before_seed: Any,
+    after_seed: Any,
+    seed_kind: Any,
+    h_of: Any,
+    h_unit: Any,
+    h_supplied: Any,
+    h_started: Any,
+    h_finished: Any,
+    u_of: Any,
+    u_request: Any,
+    u_side: Any,
+    unit_of: Any,
+    finished_of: Any,
+    units: int,
+    shared_limit: int,
+    phrase_limit: int,
+) -> Any:
+    capacity = 1024
+    out = np.empty((capacity, 8), dtype=np.int32)
+    n = 0
+    supplied = np.full(units, LATE, dtype=np.int64)
+    started = np.full(units, LATE, dtype=np.int64)
+    finished = np.full(units, LATE, dtype=np.int64)
+    touched = np.empty(units, dtype=np.int64)
+    is_touched = np.zeros(units, dtype=np.bool_)
+    total = hashes.size
+    low = 0
+    while low < total:
+        high = low + 1
+        while high < total and hashes[high] == hashes[low]:
+            high += 1
+        # Who holds the seed, since when, and how they came by it. Unit -1 (no tenant) is kept in the last place.
+        count = 0
+        previous = -1
+        for row in range(low, high):
+            c = content[row]
+            if c == previous:
+                continue
+            previous = c
+            for h in range(h_of[c], h_of[c + 1]):
+                u = h_unit[h]
+                if u < 0:
+                    u = units - 1
+                if not is_touched[u]:
+                    is_touched[u] = True
+                    touched[count] = u
+                    count += 1
+                supplied[u] = min(supplied[u], h_supplied[h])
+                started[u] = min(started[u], h_started[h])
+                finished[u] = min(finished[u], h_finished[h])
+        if count >= 2:
+            # A supplier had the text in a prompt before any of its responses had it; a victim the other way round.
+            suppliers = 0
+            generators = 0
+            best = LATE
+            best_unit = -1
+            second = LATE
+            for k in range(count):
+                u = touched[k]
+                if supplied[u] < LATE and supplied[u] <= finished[u]:
+                    suppliers += 1
+                    since = min(supplied[u], started[u])
+                else:
+                    if started[u] < LATE:
+                        generators += 1
+                    since = started[u]
+                if since < best:
+                    second = best
+                    best = since
+                    best_unit = u
+                elif since < second:
+                    second = since
+            previous = -1
+            for row in range(low, high):
+                c = content[row]
+                for use in range(u_of[c], u_of[c + 1]):
+                    if u_side[use] != 1:
+                        continue
+                    u = unit_of[u_request[use]]
+                    if u < 0:
+                        continue
+                    stop = finished_of[u_request[use]]
+                    if n + 4 * count + 8 >= capacity:
+                        grown = np.empty((2 * capacity + 8 * count, 8), dtype=np.int32)
+                        grown[:n] = out[:n]
+                        out = grown
+                        capacity = out.shape[0]
+                    supplies = supplied[u] < LATE and supplied[u] <= finished[u]
+                    if supplies and supplied[u] <= stop:
+                        mine = -1
+                        for other in range(low, min(high, low + MAX_OWN)):
+                            o = content[other]
+                            for h in range(h_of[o], h_of[o + 1]):
+                                if h_unit[h] == u and h_supplied[h] <= stop:
+                                    mine = o
+                            if mine >= 0:
+                                break
+                        n = _put(out, n, OWN, use, start[row], end[row], mine, 0, u, count)
+                        continue
+                    foreign = second if best_unit == u else best
+                    first_of_unit = finished[u]
+                    own_first = foreign >= first_of_unit
+                    others = suppliers - (1 if supplies else 0)
+                    shared = not own_first and others >= shared_limit
+                    before = 0
+                    for k in range(count):
+                        v = touched[k]
+                        if v != u and supplied[v] < stop and supplied[v] <= finished[v]:
+                            before += 1
+                    phrase = not own_first and not shared and before == 0 and generators >= phrase_limit
+                    if shared or phrase:
+                        n = _put(out, n, SHARED if shared else PHRASE, use, start[row], end[row], -1, 0, -1, count)
+                    # The first of several tenants to be given a text that nobody supplied is perhaps a victim too.
+                    repeated = own_first and suppliers == 0 and 2 <= generators < phrase_limit
+                    for k in range(count):
+                        v = touched[k]
+                        if v == u:
+                            continue
+                        supplier = supplied[v] < LATE and supplied[v] <= finished[v]
+                        if supplied[v] < LATE and not supplier:
+                            n = _put(out, n, GIVEN, use, start[row], end[row], -1, 0, v, count)
+                        kind = -1
+                        if not own_first and not shared and not phrase:
+                            if supplier and supplied[v] < stop:
+                                kind = SUPPLIED
+                            elif before == 0 and not supplier and started[v] < stop:
+                                kind = GENERATED
+                        if repeated:
+                            kind = REPEATED
+                        if kind < 0 and supplier and not supplies and supplied[v] > stop and others < shared_limit:
+                            kind = DECOY
+                        if kind >= 0:
+                            n = _sources(
+                                out, n, kind, use, row, v, units, stop, low, high, content, start, end, before_seed,
+                                after_seed, seed_kind, h_of, h_unit, h_supplied, h_started, count,
+                            )  # fmt: skip
+        for k in range(count):
+            u = touched[k]
+            supplied[u] = LATE
+            started[u] = LATE
+            finished[u] = LATE
+            is_touched[u] = False
+        low = high
+    out = out[:n]
+    return (
+        out[:, 0].astype(np.int8),
+        out[:, 1].copy(),
+        out[:, 2].copy(),
+        out[:, 3].copy(),
+        out[:, 4].copy(),
+        out[:, 5].copy(),
+        out[:, 6].copy(),
+        out[:, 7].copy(),
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def _put(
+    out: Any, n: int, kind: int, use: int, start: int, end: int, other: int, place: int, holder: int, holders: int
+) -> int:
+    out[n, 0] = kind
+    out[n, 1] = use
+    out[n, 2] = start
+    out[n, 3] = end
+    out[n, 4] = other
+    out[n, 5] = place
+    out[n, 6] = holder
+    out[n, 7] = holders
+    return n + 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _sources(
+    out: Any,
+    n: int,
+    kind: int,
+    use: int,
+    mine: int,
+    v: int,
+    units: int,
+    stop: int,
+    low: int,
+    high: int,
+    content: Any,
+    place: Any,
+    end: Any,
+    before: Any,
+    after: Any,
+    seed_kind: Any,
+    h_of: Any,
+    h_unit: Any,
+    h_supplied: Any,
+    h_started: Any,
+    holders: int,
+) -> int:
+    """Two texts of unit `v` that hold the seed of row `mine`: where it first stood, and the latest before `stop`.
+
+    Texts whose run through the seed is too short to be looked at are passed over, judged by what stands around it.
+    """
+    by_supply = kind in (SUPPLIED, DECOY)
+    if kind in (DECOY, REPEATED):
+        stop = LATE
+    first = -1
+    latest = -1
+    first_time = LATE
+    latest_time = -LATE
+    for row in range(low, min(high, low + MAX_GROUP)):
+        c = content[row]
+        for h in range(h_of[c], h_of[c + 1]):
+            unit = h_unit[h] if h_unit[h] >= 0 else units - 1
+            if unit != v:
+                continue
+            time = h_supplied[h] if by_supply else h_started[h]
+            if time >= LATE:
+                continue
+            if before.size:
+                around = context_run(before[mine], before[row]) + context_run(after[mine], after[row])
+                reach = GRAM + around * (seed_kind[mine] & 7)
+                if reach < (MIN_WEIGHT_NUMBERS if seed_kind[mine] & NUMBERS else MIN_WEIGHT):
+                    continue
+            if time < first_time:
+                first_time = time
+                first = row
+            if time < stop and time >= latest_time and (latest < 0 or content[latest] != c):
+                latest_time = time
+                latest = row
+    holder = v if v < units - 1 else -1
+    if first >= 0:
+        n = _put(out, n, kind, use, place[mine], end[mine], content[first], place[first], holder, holders)
+        if latest >= 0 and content[latest] != content[first]:
+            n = _put(out, n, kind, use, place[mine], end[mine], content[latest], place[latest], holder, holders)
+    return n
