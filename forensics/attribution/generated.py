@@ -20,9 +20,8 @@ from forensics.attribution.parameters import Parameters
 from forensics.attribution.sources import Source, leading, leading_units
 
 WHOLE = 0.9  # share of a response that must be foreign for it to be another request's whole answer
-ONLY_BITS = (
-    10.0  # bits of terms that the source's prompt alone has, for a text to be the source's own: one telling word,
-)
+# Bits of terms that only the source's prompt has, for a text to be its own: one telling word is enough,
+ONLY_BITS = 10.0
 LATER_BITS = 24.0  # two or more where another tenant was given it earlier, or nothing else speaks for it
 ONLY_RATIO = 3.0  # how many times more than the recipient's prompt alone has
 PARTICULARS_BITS = 40.0  # the same where time or the question speaks against it

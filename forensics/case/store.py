@@ -210,11 +210,6 @@ _TABLES = {
 }
 
 
-def table_names() -> tuple[str, ...]:
-    """Every table of a case."""
-    return tuple(_TABLES)
-
-
 def check_permissions(root: Path) -> None:
     """Raise UnsafePermissions where group or others may enter the case directory."""
     if stat.S_IMODE(root.stat().st_mode) & 0o077:

@@ -21,12 +21,6 @@ _BASE = 0x9E3779B97F4A7C15 | 1
 _FACTORS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93)
 
 
-def longest_shared_run(language: str) -> int:
-    """Letters and digits of the longest run that two fresh texts of `language` may share."""
-    length, stride = _windows_of(language)[0]
-    return length + stride - 2
-
-
 def _windows_of(language: str) -> tuple[tuple[int, int], ...]:
     """The language's own windows, and those of English: foreign words occur in every language."""
     return (_ENGLISH,) if language == "en" else (_WINDOWS.get(language, _SMALL), _ENGLISH)

@@ -7,7 +7,6 @@ joint document, common pool) is reported as a `Lookalike` when the response that
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -374,8 +373,3 @@ class Traffic:
     def _private(self, session: Session, role: str, text: str, particulars: tuple[str, ...] = ()) -> Message:
         kept = tuple(value for value in particulars if value in text)
         return Message(role, text, session.tenant, private=True, particulars=kept, language=session.language)
-
-
-def normalised(text: str) -> str:
-    """A question as a careless cache key sees it."""
-    return re.sub(r"\W+", " ", text.lower()).strip()

@@ -149,8 +149,3 @@ def weight(unit: Any) -> int:
     if 0x20000 <= unit <= 0x3FFFF:
         return 3
     return 1
-
-
-def weight_of(text: str) -> int:
-    """Total weight of a text's units."""
-    return int(sum(weight(int(unit)) for unit in fold(text).units))

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensics.text.fold import fold, weight, weight_of
+from forensics.text.fold import fold, weight
 
 
 def units(text: str) -> str:
@@ -144,4 +144,4 @@ def test_case_and_width_do_not_matter(text: str) -> None:
 )
 def test_weights(sign: str, expected: int) -> None:
     assert weight(ord(sign)) == expected
-    assert weight_of(sign * 3 + " !") == 3 * expected
+    assert sum(weight(int(unit)) for unit in fold(sign * 3 + " !").units) == 3 * expected
