@@ -201,8 +201,8 @@ class Case:
 _TABLES = {
     name: name
     for name in (
-        "evidence rejects records record_ids record_contents requests joined_requests contents request_contents "
-        "chunks engine_events tenants stages "
+        "evidence rejects records record_ids record_contents record_chunks requests joined_requests contents "
+        "request_contents chunks engine_events tenants stages "
         "fragments appearances exclusions decoy_strata reviews trials "
         "residencies batches batch_members appearance_relations worker_rates "
         "verdicts affected_requests affected_tenants numbers"

@@ -9,9 +9,10 @@ import hashlib
 from operator import attrgetter
 from typing import Any
 
+import orjson
 import pyarrow as pa
 
-from forensics.ingest.record import Record
+from forensics.ingest.record import EngineEvent, Item, Place, Record
 
 _US = pa.timestamp("us")
 RECORD_FIELDS: tuple[tuple[str, Any], ...] = (
@@ -77,13 +78,39 @@ class BlockColumns:
         self._contents: dict[bytes, int] = {}
         self._new: list[int] = []
         self._texts: list[str] = []
+        self._chunks: list[tuple[int, int, int, int | None, int, int]] = []
+        self._events: list[tuple[Any, ...]] = []
         self.rejects: list[tuple[int, int, int, str, str]] = []
 
-    def add(self, record: Record, offset: int, length: int, line: int, digest: str) -> None:
-        """Append one record that stands at `offset`."""
+    def add(self, item: Item, place: Place, first: int) -> None:
+        """Append one item that stands at `place`; `first` is the number of lines before the block."""
+        if isinstance(item, EngineEvent):
+            self._event(item, place)
+        else:
+            self._record(item, place, first)
+
+    def _event(self, event: EngineEvent, place: Place) -> None:
+        self._events.append(
+            (
+                place.offset,
+                event.at,
+                event.worker,
+                event.kind,
+                event.request_id,
+                event.slot,
+                event.batch,
+                event.iteration,
+                _json(event.counts),
+                _json(event.attributes),
+            )
+        )
+
+    def _record(self, record: Record, place: Place, first: int) -> None:
         row = len(self._records)
         self._records.append(_VALUES(record))
-        self._places.append((offset, length, line, digest))
+        self._places.append((place.offset, place.size, place.line - first, place.digest))
+        for chunk in record.chunks:
+            self._chunks.append((row, *chunk))
         if record.ids:
             for kind, value in record.ids.items():
                 self._ids.append((row, kind, value))
@@ -107,7 +134,7 @@ class BlockColumns:
         self.rejects.append((offset, length, line, reason, digest))
 
     def tables(self) -> dict[str, pa.Table]:
-        """The block as tables `records`, `ids`, `uses`, `contents`, `texts`, `rejects`.
+        """The block as tables `records`, `ids`, `uses`, `chunks`, `events`, `contents`, `texts`, `rejects`.
 
         `contents` names every text of the block; `texts` holds those that this process has not handed on before.
         """
@@ -120,12 +147,18 @@ class BlockColumns:
             ),
             "ids": pa.table(_columns(self._ids, _ID_FIELDS)),
             "uses": pa.table(_columns(self._uses, _USE_FIELDS)),
+            "chunks": pa.table(_columns(self._chunks, _CHUNK_FIELDS)),
+            "events": pa.table(_columns(self._events, _EVENT_FIELDS)),
             "contents": pa.table({"digest": pa.array(list(self._contents), pa.binary(16))}),
             "texts": pa.table(
                 {"content": pa.array(self._new, pa.int64()), "text": pa.array(self._texts, pa.large_string())}
             ),
             "rejects": pa.table(_columns(self.rejects, _REJECT_FIELDS)),
         }
+
+
+def _json(values: dict[str, Any]) -> str | None:
+    return orjson.dumps(values, option=orjson.OPT_SORT_KEYS).decode() if values else None
 
 
 def _columns(rows: list[Any], fields: tuple[tuple[str, Any], ...]) -> dict[str, pa.Array]:
@@ -148,6 +181,26 @@ _USE_FIELDS = (
     ("role", pa.string()),
     ("ordinal", pa.int32()),
     ("content", pa.int64()),
+)
+_CHUNK_FIELDS = (
+    ("row", pa.int64()),
+    ("choice", pa.int32()),
+    ("seq", pa.int32()),
+    ("at", _US),
+    ("start", pa.int64()),
+    ("end", pa.int64()),
+)
+_EVENT_FIELDS = (
+    ("byte_offset", pa.int64()),
+    ("at", _US),
+    ("worker", pa.string()),
+    ("kind", pa.string()),
+    ("request_id", pa.string()),
+    ("slot", pa.string()),
+    ("batch", pa.string()),
+    ("iteration", pa.int64()),
+    ("counts", pa.string()),
+    ("attributes", pa.string()),
 )
 _REJECT_FIELDS = (
     ("byte_offset", pa.int64()),

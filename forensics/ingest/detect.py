@@ -10,9 +10,10 @@ from typing import Any
 
 import orjson
 
-from forensics.ingest import parsers
+from forensics.ingest import parsers, wrappers
 from forensics.ingest.record import FileContext, Reject
-from forensics.ingest.sglang import STAMP, is_structure
+from forensics.ingest.registry import Registry
+from forensics.ingest.sglang import STAMP
 from forensics.ingest.streams import Limits, StreamEnd, pieces
 
 SAMPLE_LINES = 200
@@ -22,11 +23,14 @@ _PART = 1 << 20
 
 @dataclass(frozen=True)
 class Detected:
-    """The format (`unknown` where nothing fits), the reason in words, and whether the file is one JSON document."""
+    """The format (`unknown` where nothing fits), the reason in words, whether the file is one JSON document, and the
+    wrappers around its lines, outermost first.
+    """
 
     format: str
     reason: str
     document: bool = False
+    chain: tuple[str, ...] = ()
 
 
 def sample_of(path: Path, size: int, compression: str) -> list[bytes]:
@@ -49,35 +53,54 @@ def sample_of(path: Path, size: int, compression: str) -> list[bytes]:
     return parts
 
 
-def detect(samples: Sequence[bytes], context: FileContext) -> Detected:
+def detect(samples: Sequence[bytes], context: FileContext, known: Registry) -> Detected:
     """The format of a file, from its samples."""
     head = samples[0].removeprefix(b"\xef\xbb\xbf")
     if not head.strip():
         return Detected("unknown", "the file is empty" if not head else "the file holds blanks only")
     if is_document(head):
         return Detected("unknown", "one JSON document", document=True)
-    return detect_lines(samples, context)
+    return detect_lines(samples, context, known)
 
 
-def detect_lines(samples: Sequence[bytes], context: FileContext) -> Detected:
+def detect_lines(samples: Sequence[bytes], context: FileContext, known: Registry) -> Detected:
     """The format of a file that is read line by line."""
-    lines = _lines(samples)
-    return judge(lines, [_object(line) for line in lines], context)
+    chain, lines = wrappers.chain_of(sampled_lines(samples), context)
+    found = judge(lines, context, known)
+    if not chain:
+        return found
+    return Detected(found.format, f"{found.reason}, inside {' inside '.join(reversed(chain))}", chain=chain)
 
 
-def judge(lines: Sequence[bytes], objects: Sequence[Any], context: FileContext) -> Detected:
-    """The format that most of the sampled lines are in."""
-    dicts = [value for value in objects if isinstance(value, dict)]
-    scores: dict[str, int] = {name: parsers.load(name).detect(dicts) for name in parsers.OBJECT_PARSERS}
-    text = parsers.load("sglang_text")
-    scores["sglang_text"] = sum(1 for line in lines if text.accepts_line(line))
-    name = max(scores, key=lambda key: scores[key])
-    if scores[name]:
-        return Detected(name, f"{scores[name]} of {len(lines)} sampled lines are {name} records")
-    stamped = sum(1 for line in lines if STAMP.match(line) and is_structure(line))
-    if stamped and stamped * 2 >= len(lines):
-        return Detected("sglang_text", f"{stamped} of {len(lines)} sampled lines are SGLang log lines, none a request")
-    return Detected("unknown", f"none of {len(lines)} sampled lines is a record of a known format")
+def judge(lines: Sequence[bytes], context: FileContext, known: Registry, what: str = "lines") -> Detected:
+    """The format that most of the sampled units are in; each counts for the first parser that takes it."""
+    scores: dict[str, int] = {}
+    for line in lines:
+        parser = _parser_of(line, context, known)
+        if parser is not None:
+            scores[parser.NAME] = scores.get(parser.NAME, 0) + 1
+    if scores:
+        order = known.names
+        name = max(scores, key=lambda key: (scores[key], -order.index(key)))
+        reason = f"{scores[name]} of {len(lines)} sampled {what} are {name} records"
+        others = ", ".join(key for key in order if key in scores and key != name)
+        return Detected(name, f"{reason}; others are {others}" if others else reason)
+    for text in known.texts:
+        structure = sum(1 for line in lines if known.is_structure(line, (text,)))
+        if structure and structure * 2 >= len(lines):
+            return Detected(
+                text.NAME, f"{structure} of {len(lines)} sampled {what} are {text.NAME} lines, none a record"
+            )
+    return Detected("unknown", f"none of {len(lines)} sampled {what} is a record of a known format")
+
+
+def _parser_of(line: bytes, context: FileContext, known: Registry) -> Any | None:
+    value = _object(line, context)
+    if isinstance(value, list):
+        value = next(iter(value), None)
+    if isinstance(value, dict):
+        return known.of_object(value)
+    return known.of_line(line)
 
 
 def is_document(head: bytes) -> bool:
@@ -91,7 +114,8 @@ def is_document(head: bytes) -> bool:
     return first in (b"[", b"[]") or first[1:].lstrip()[:1] in (b"{", b"[", b"]")
 
 
-def _lines(samples: Sequence[bytes]) -> list[bytes]:
+def sampled_lines(samples: Sequence[bytes]) -> list[bytes]:
+    """Up to 200 filled lines of every sample."""
     lines: list[bytes] = []
     for sample in samples:
         found = [line for line in sample.split(b"\n") if line.strip()]
@@ -102,7 +126,7 @@ def _lines(samples: Sequence[bytes]) -> list[bytes]:
     return lines
 
 
-def _object(line: bytes) -> Any:
+def _object(line: bytes, context: FileContext) -> Any:
     from forensics.ingest.lines import load_json
 
     split = parsers.load("sglang_json").split(line)
@@ -113,6 +137,6 @@ def _object(line: bytes) -> Any:
     if len(line) > 1 << 20:
         return None
     try:
-        return load_json(line, FileContext("", None))
+        return load_json(line, FileContext(context.name, context.zone))
     except (Reject, RecursionError):
         return None

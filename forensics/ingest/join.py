@@ -5,7 +5,7 @@ from __future__ import annotations
 from forensics.case.store import Case
 from forensics.ingest.record import STATES
 
-_TABLES = ("requests", "joined_requests", "request_contents")
+_TABLES = ("requests", "joined_requests", "request_contents", "chunks")
 
 
 def rebuild(case: Case, isolate_by: str) -> None:
@@ -20,6 +20,7 @@ def rebuild(case: Case, isolate_by: str) -> None:
     case.run("ingest/request_tenants")
     case.run("ingest/joined_requests", {**states, "isolate_by": isolate_by})
     case.run("ingest/request_contents")
+    case.run("ingest/chunks")
     case.run("ingest/evidence_repeats")
     case.run("ingest/time_span")
 

@@ -1,40 +1,41 @@
-"""One line of evidence to records, structure or a reason why not. Knows the parsers, not the files."""
+"""One unit of evidence to items, structure or a reason why not. Knows the parsers, not the files."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
 
-from forensics.ingest import parsers
 from forensics.ingest.envelope import ExactNumbers, Literal
 from forensics.ingest.envelope_keys import Object
 from forensics.ingest.loose_json import mended
-from forensics.ingest.record import STRUCTURE, FileContext, Record, Reject
-from forensics.ingest.sglang import is_structure
+from forensics.ingest.record import STRUCTURE, FileContext, Item, Reject
+from forensics.ingest.registry import FALLBACK, registry
 
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
-_TEXT_STARTS = (b"[", b"R", b"F")
 _BRACKETS = (b"[", b"]", b"],", b"[]")
 _JSON_STARTS = frozenset('{["-0123456789tfnNI')
 
 
 class LineReader:
-    """Reads the lines of one file with its format, and with the others where a line is not of that format."""
+    """Reads the units of one file with its format, and with the others where a unit is not of that format."""
 
-    def __init__(self, format_name: str, context: FileContext, *, forced: bool = False) -> None:
+    def __init__(
+        self, format_name: str, context: FileContext, *, forced: bool = False, profiles: tuple[str, ...] = ()
+    ) -> None:
         self.context = context
-        self._chosen = parsers.load(format_name)
+        self._known = registry(profiles)
+        self._chosen = self._known.load(format_name)
         self._forced = forced and self._chosen.KIND == "object"
-        self._objects = [parsers.load(name) for name in parsers.OBJECT_PARSERS]
-        self._split = parsers.load("sglang_json").split
-        self._text = parsers.load("sglang_text")
-        self._engine_log = format_name in ("sglang_json", "sglang_text")
+        self._stamped_json = self._known.load("sglang_json")
+        self._text_log = self._chosen.KIND != "object" or self._chosen is self._stamped_json
+        self._logs: dict[str, Any] = {}
 
-    def read(self, line: bytes) -> tuple[Record, ...]:
-        """The records of a line that is not blank; none at all for recognised structure. Raises Reject."""
+    def read(self, line: bytes) -> Sequence[Item]:
+        """The items of a unit that is not blank; none at all for recognised structure. Raises Reject."""
         try:
             return self._read(line)
         except RecursionError:
@@ -42,21 +43,24 @@ class LineReader:
         except Reject:
             raise
         except Exception:
-            # A parser must not be able to stop the reading of a file; the line is kept as a reject.
+            # A parser must not be able to stop the reading of a file; the unit is kept as a reject.
             raise Reject("parser_error") from None
 
-    def read_object(self, value: object, line: bytes) -> tuple[Record, ...]:
-        """The records of a decoded JSON value that stands in `line`."""
-        if not isinstance(value, dict):
-            raise Reject("not_an_object")
-        try:
-            return self._dispatch(value)
-        except ExactNumbers:
-            return self._dispatch(_exact(line))
+    def end(self) -> Sequence[Item]:
+        """What the readers of logs still hold at the end of the file."""
+        items: list[Item] = []
+        for log in self._logs.values():
+            try:
+                items += log.end()
+            except Exception:
+                self.context.notice("parser_error_at_end")
+        self._logs.clear()
+        return items
 
-    def _read(self, line: bytes) -> tuple[Record, ...]:
-        if line[:1] == b"[":
-            parts = self._split(line)
+    def _read(self, line: bytes) -> Sequence[Item]:
+        head = line[:1]
+        if head == b"[":
+            parts = self._stamped_json.split(line)
             if parts is not None:
                 event = load_json(parts[0], self.context)
                 if not isinstance(event, dict):
@@ -65,39 +69,80 @@ class LineReader:
                     return self._stamped(event, parts)
                 except ExactNumbers:
                     return self._stamped(_exact(parts[0]), parts)
-        if line[:1] in _TEXT_STARTS and self._text.accepts_line(line):
-            records: tuple[Record, ...] = self._text.parse_line(line, self.context)
-            return records
-        if self._engine_log and line[:1] != b"{":
-            if is_structure(line):
-                return STRUCTURE
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError:
-                raise Reject("bad_utf8") from None
-            raise Reject("unrecognised_line")
+        if head != b"{":
+            parser = self._known.of_line(line, self._chosen)
+            if parser is not None:
+                return self._text(parser, line)
+            if self._text_log:
+                if self._known.is_structure(line):
+                    return STRUCTURE
+                if head != b"[" or self._chosen is self._stamped_json or self._chosen.KIND != "object":
+                    _text_of(line)
+                    raise Reject("unrecognised_line")
         if line.strip() in _BRACKETS:
             return STRUCTURE
-        return self.read_object(load_json(line, self.context), line)
+        return self._value(load_json(line, self.context), line)
 
-    def _stamped(self, event: Object, parts: tuple[bytes, str | None, str]) -> tuple[Record, ...]:
-        parser = self._objects[0]
-        if not parser.accepts(event):
+    def _text(self, parser: Any, line: bytes) -> Sequence[Item]:
+        if parser.KIND == "line":
+            items: Sequence[Item] = parser.parse_line(line, self.context)
+            return items
+        log = self._logs.get(parser.NAME)
+        if log is None:
+            log = self._logs[parser.NAME] = parser.open_log(self.context)
+        items = log.read(line)
+        return items
+
+    def _value(self, value: object, line: bytes) -> Sequence[Item]:
+        if isinstance(value, dict):
+            try:
+                return self._object(value)
+            except ExactNumbers:
+                return self._object(_exact(line))
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            return self._batch(value, line)
+        raise Reject("not_an_object")
+
+    def _batch(self, values: list[Any], line: bytes) -> Sequence[Item]:
+        """A batch of records in one line; the line is rejected only where not one of them can be read."""
+        items: list[Item] = []
+        read = False
+        refused = Reject("not_an_object")
+        for value in values:
+            try:
+                if not isinstance(value, dict):
+                    raise refused
+                items += self._object(value)
+                read = True
+            except ExactNumbers:
+                exact = json.loads(line.decode("utf-8-sig"), strict=False, parse_float=Literal, parse_constant=Literal)
+                return [item for value in mended(exact) if isinstance(value, dict) for item in self._object(value)]
+            except Reject as reject:
+                refused = reject
+                self.context.notice("unreadable_entry")
+        if not read:
+            raise refused
+        return items
+
+    def _stamped(self, event: Object, parts: tuple[bytes, str | None, str]) -> Sequence[Item]:
+        if not self._stamped_json.accepts(event):
             raise Reject("unrecognised_line")
-        records: tuple[Record, ...] = parser.parse(event, self.context, parts[1], parts[2])
-        return records
+        items: Sequence[Item] = self._stamped_json.parse(event, self.context, parts[1], parts[2])
+        return items
 
-    def _dispatch(self, value: Object) -> tuple[Record, ...]:
-        parser = self._chosen
-        if not self._forced and (parser.KIND != "object" or not parser.accepts(value)):
-            for other in self._objects:
-                if other.accepts(value):
-                    parser = other
-                    break
-            else:
-                parser = self._objects[-1]
-        records: tuple[Record, ...] = parser.parse(value, self.context)
-        return records
+    def _object(self, value: Object) -> Sequence[Item]:
+        parser = self._chosen if self._forced else self._known.of_object(value)
+        if parser is None:
+            parser = self._known.load(FALLBACK)
+        items: Sequence[Item] = parser.parse(value, self.context)
+        return items
+
+
+def _text_of(line: bytes) -> str:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Reject("bad_utf8") from None
 
 
 def load_json(line: bytes, context: FileContext) -> Any:

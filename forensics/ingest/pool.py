@@ -38,12 +38,15 @@ def results(work: Iterable[Work], workers: int, *, parallel: bool) -> Iterator[D
         forget()
         return
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        waiting: deque[tuple[Account, Block | Oversized | None, Future[BlockResult] | None]] = deque()
+        waiting: deque[tuple[Account, Block | Oversized | None, Future[BlockResult] | Done | None]] = deque()
         running = 0
         try:
             for account, item in work:
-                future = None
-                if isinstance(item, Block):
+                future: Future[BlockResult] | Done | None = None
+                if isinstance(item, Block) and item.facts.sequential:
+                    # Its reader remembers lines, so it stays in this process.
+                    future = _done(account, item, None)
+                elif isinstance(item, Block):
                     with _without_main():
                         future = pool.submit(read_block, item)
                 # Nothing but the future is kept: a block of a compressed file is megabytes.
@@ -79,8 +82,10 @@ def _without_main() -> Iterator[None]:
         main.update(saved)
 
 
-def _next(waiting: deque[tuple[Account, Block | Oversized | None, Future[BlockResult] | None]]) -> Done:
+def _next(waiting: deque[tuple[Account, Block | Oversized | None, Future[BlockResult] | Done | None]]) -> Done:
     account, item, future = waiting.popleft()
+    if isinstance(future, Done):
+        return future
     return _done(account, item, future)
 
 

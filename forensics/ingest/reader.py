@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-import orjson
-
+from forensics.ingest import wrappers
 from forensics.ingest.blocks import BLOCK_BYTES, Oversized, plain_blocks, stream_blocks
 from forensics.ingest.detect import Detected, detect, detect_lines, judge, sample_of
 from forensics.ingest.documents import document_blocks, value_spans
 from forensics.ingest.files import EvidenceFile
 from forensics.ingest.record import FileContext
+from forensics.ingest.registry import FALLBACK, Registry, registry
 from forensics.ingest.sglang import worker_of_file
 from forensics.ingest.streams import Limits, StreamEnd, pieces, sniff
+from forensics.ingest.units import line_units, span_units, unit_blocks
 from forensics.ingest.worker import Block, BlockResult, FileFacts
+from forensics.ingest.wrappers import peel
 
-# Read with the most general parser: what it cannot read is counted with its reason.
-_FALLBACK = "openai_pair"
 _LEAST_BLOCK = 256 << 10
 _BLOCK_LINES = 40_000
 LIMIT_REASONS = ("ratio", "size")
@@ -35,6 +36,7 @@ class Reading:
     max_line_bytes: int
     max_ratio: int
     max_bytes: int
+    profiles: tuple[str, ...] = ()  # TOML of the user's own profiles
 
 
 @dataclass
@@ -83,7 +85,7 @@ class Account:
         """The format's name; `unknown` where nothing of it was found."""
         if not self.records and not self.structure:
             return "unknown"
-        return self.detected.format if self.detected.format != "unknown" else _FALLBACK
+        return self.detected.format if self.detected.format != "unknown" else FALLBACK
 
     def check(self) -> None:
         """Every byte is accounted for; an error here is a fault of the program."""
@@ -115,44 +117,101 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
     if compression not in ("none", "gzip", "zstd"):
         detected = Detected("unknown", f"a {compression} file, which is not supported")
         return Account(file, sha256, "none", detected), iter((_whole(file, "unsupported_container", sha256),))
+    known = registry(reading.profiles)
     samples = sample_of(file.path, file.size, compression)
-    context = FileContext(file.name, ZoneInfo(reading.time_zone), worker_of_file(file.name))
-    detected = detect(samples, context)
+    context = FileContext(file.name, ZoneInfo(reading.time_zone), worker_of_file(file.name), file.modified_ns // 1000)
+    detected = detect(samples, context, known)
     limits = Limits(reading.max_ratio, reading.max_bytes)
     document: bytes | None = None
     broken: str | None = None
     if detected.document:
         document, broken = _content(file, compression, limits, reading.max_line_bytes)
         if document is not None:
-            detected = _judge_document(document, context)
+            detected = _judge_document(document, context, known)
         else:
-            detected = detect_lines(samples, context)
+            detected = detect_lines(samples, context, known)
     elif detected.format == "unknown" and compression == "none" and b"\0" in samples[0] and reading.format is None:
         detected = Detected("unknown", "a binary file of no known format")
         return Account(file, sha256, "none", detected), iter((_whole(file, "binary", sha256),))
     if reading.format is not None:
-        detected = Detected(reading.format, "named by the user", detected.document)
+        detected = replace(detected, format=reading.format, reason="named by the user")
+    name = detected.format if detected.format != "unknown" else FALLBACK
     facts = FileFacts(
         file.name,
-        detected.format if detected.format != "unknown" else _FALLBACK,
+        name,
         reading.format is not None,
         reading.time_zone,
         worker_of_file(file.name),
         reading.max_line_bytes,
+        file.modified_ns // 1000,
+        reading.profiles,
+        known.load(name).KIND == "log",
     )
     account = Account(file, sha256, compression, detected)
+    blocks: Iterator[Block | Oversized]
     if document is not None:
-        return account, _document(document, broken, facts)
-    # Short lines make many rows: fewer bytes a block keep the memory of a block level.
-    lines = sum(sample.count(b"\n") for sample in samples) + 1
-    block_bytes = min(BLOCK_BYTES, max(_LEAST_BLOCK, sum(map(len, samples)) // lines * _BLOCK_LINES))
-    if compression == "none":
-        return account, plain_blocks(file.path, file.size, facts, block_bytes)
-    return account, stream_blocks(file.path, compression, limits, facts, block_bytes)
+        blocks = _document(document, broken, facts, detected.chain, context)
+    else:
+        # Short lines make many rows: fewer bytes a block keep the memory of a block level.
+        lines = sum(sample.count(b"\n") for sample in samples) + 1
+        block_bytes = min(BLOCK_BYTES, max(_LEAST_BLOCK, sum(map(len, samples)) // lines * _BLOCK_LINES))
+        if compression == "none":
+            blocks = plain_blocks(file.path, file.size, facts, block_bytes)
+        else:
+            blocks = stream_blocks(file.path, compression, limits, facts, block_bytes)
+        if detected.chain:
+            blocks = unit_blocks(peel(line_units(blocks), detected.chain, context), facts)
+    return account, _noticed(_closed(blocks, facts), account, context)
 
 
-def _document(document: bytes, broken: str | None, facts: FileFacts) -> Iterator[Block | Oversized]:
-    yield from document_blocks(document, facts)
+def _closed(blocks: Iterator[Block | Oversized], facts: FileFacts) -> Iterator[Block | Oversized]:
+    """The blocks, each with the number of lines before it, and the closing one, where a reader collects lines."""
+    if not facts.sequential:
+        yield from blocks
+        return
+    line = end = 0
+    for block in blocks:
+        if isinstance(block, Oversized):
+            line += block.lines
+            yield block
+            continue
+        if block.units is not None:
+            line += sum(unit.lines for unit in block.units)
+        else:
+            block = replace(block, data=_data_of(block), line=line)
+            assert block.data is not None
+            line += block.data.count(b"\n") + (0 if block.data.endswith(b"\n") or not block.data else 1)
+            end = block.offset + len(block.data)
+        yield block
+    yield Block(facts, end, data=b"", line=line, last=True, closing=True)
+
+
+def _data_of(block: Block) -> bytes:
+    if block.data is not None:
+        return block.data
+    assert block.path is not None
+    with block.path.open("rb") as file:
+        file.seek(block.offset)
+        return file.read(block.length)
+
+
+def _noticed(
+    blocks: Iterator[Block | Oversized], account: Account, context: FileContext
+) -> Iterator[Block | Oversized]:
+    """The blocks; then what the wrappers noticed goes to the account."""
+    yield from blocks
+    account.naive_times += context.naive_times
+    for name, count in context.notices.items():
+        account.notices[name] = account.notices.get(name, 0) + count
+
+
+def _document(
+    document: bytes, broken: str | None, facts: FileFacts, chain: tuple[str, ...], context: FileContext
+) -> Iterator[Block | Oversized]:
+    if chain:
+        yield from unit_blocks(peel(span_units(document, value_spans(document)), chain, context), facts)
+    else:
+        yield from document_blocks(document, facts)
     if broken is not None:
         yield Oversized(len(document), 0, broken, hashlib.sha256(b"").hexdigest(), 0)
 
@@ -183,17 +242,8 @@ def _read(path: Path, size: int) -> bytes:
         return file.read(size)
 
 
-def _judge_document(document: bytes, context: FileContext) -> Detected:
-    values = []
-    raws = []
-    for start, length in value_spans(document):
-        raw = document[start : start + length]
-        raws.append(raw)
-        try:
-            values.append(orjson.loads(raw))
-        except orjson.JSONDecodeError:
-            values.append(None)
-        if len(values) >= 100:
-            break
-    found = judge(raws, values, context)
-    return Detected(found.format, found.reason.replace("lines", "values of one JSON document"), document=True)
+def _judge_document(document: bytes, context: FileContext, known: Registry) -> Detected:
+    raws = [document[start : start + length] for start, length in islice(value_spans(document), 100)]
+    chain, units = wrappers.chain_of(raws, context)
+    found = judge(units, context, known, "values of one JSON document")
+    return Detected(found.format, found.reason, document=True, chain=chain)

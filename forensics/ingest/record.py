@@ -1,6 +1,6 @@
-"""What a parser yields: one record of one inference call. Knows no format and no table.
+"""What a parser yields: records of inference calls and facts of an engine. Knows no format and no table.
 
-A record says what one line of evidence says and nothing else: joins, tenants from other sources and verdicts on
+A record says what one unit of evidence says and nothing else: joins, tenants from other sources and verdicts on
 what can be examined come later, in SQL.
 """
 
@@ -25,19 +25,31 @@ VANTAGES = ("gateway", "engine", "client")
 
 # (side, field, role, text)
 Text = tuple[str, str, str, str]
+# (choice, seq, at in UTC microseconds or None, start, end): the code points of a choice's content that a chunk brought
+Chunk = tuple[int, int, int | None, int, int]
 
 
 class Reject(Exception):
-    """This line is no record. `reason` is one word of docs/formats.md; it never carries log text."""
+    """This unit is no record. `reason` is one word of docs/formats.md; it never carries log text."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a unit stands in the decompressed file: byte offset, bytes, lines before it, SHA-256 of its bytes (hex)."""
+
+    offset: int
+    size: int
+    line: int
+    digest: str
+
+
 @dataclass(slots=True)
 class Record:
-    """One call as one line of evidence tells it. Times are UTC microseconds since 1970; None is unknown, never 0."""
+    """One call as one unit of evidence tells it. Times are UTC microseconds since 1970; None is unknown, never 0."""
 
     request_id: str | None
     vantage: str
@@ -63,22 +75,53 @@ class Record:
     prompt_state: str = "absent"
     response_state: str = "absent"
     texts: Sequence[Text] = ()
+    chunks: Sequence[Chunk] = ()
+    place: Place | None = None  # None: the unit at hand; a reader that collects lines names the first of them
+
+
+@dataclass(slots=True)
+class EngineEvent:
+    """One fact that an engine logged, without a call's texts. `counts` and `attributes` hold numbers and short names,
+    never log text; `at` is UTC microseconds, None where the line has no time.
+    """
+
+    kind: str
+    at: int | None = None
+    worker: str | None = None
+    request_id: str | None = None
+    slot: str | None = None
+    batch: str | None = None
+    iteration: int | None = None
+    counts: dict[str, int | float] = field(default_factory=dict)
+    attributes: dict[str, str | int | float | bool] = field(default_factory=dict)
+    place: Place | None = None
+
+
+Item = Record | EngineEvent
 
 
 @dataclass(slots=True)
 class FileContext:
-    """What a parser may know of the file it reads, and where it counts what it noticed there."""
+    """What a parser may know of the file and the unit it reads, and where it counts what it noticed there."""
 
     name: str
     zone: Any  # tzinfo that naive times are read in
     worker: str | None = None  # from the file's name
+    modified_at: int | None = None  # of the file, UTC microseconds: the year of yearless times
     notices: dict[str, int] = field(default_factory=dict)
     naive_times: int = 0
+    # Of the unit at hand:
+    place: Place | None = None
+    at: int | None = None  # the wrapper's time, UTC microseconds
+    source: str | None = None  # the wrapper's name of who wrote it: container, host, unit
+    times: Sequence[int | None] | None = None  # the wrapper's time of each line of the unit
 
     def notice(self, name: str) -> None:
         """Count something a reader of the result should know."""
         self.notices[name] = self.notices.get(name, 0) + 1
 
 
-# A recognised line that is not a record.
-STRUCTURE: tuple[Record, ...] = ()
+# A recognised unit that is not a record.
+STRUCTURE: tuple[Item, ...] = ()
+# A unit that belongs to a record which comes later; it counts as a record's.
+HELD: Sequence[Item] = []

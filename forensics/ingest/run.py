@@ -20,9 +20,9 @@ import orjson
 from forensics.case.errors import MissingInput, NothingReadable, UsageError
 from forensics.case.stage import Summary, run_stage
 from forensics.case.store import Case
-from forensics.ingest import parsers
 from forensics.ingest.files import EvidenceFile, find_evidence, sha256_of, unchanged
 from forensics.ingest.reader import LIMIT_REASONS, Account, Reading, open_file
+from forensics.ingest.registry import registry
 
 Progress = Callable[[str, int, int], None]
 
@@ -32,6 +32,8 @@ _READ_TABLES = (
     "records",
     "record_ids",
     "record_contents",
+    "record_chunks",
+    "engine_events",
     "contents",
     "requests",
     "joined_requests",
@@ -51,6 +53,8 @@ _NOTICES = {
     "unknown_vantage": "records name a vantage that is none of client, gateway, engine; they count as gateway",
     "stray_chunk": "streams hold chunks with another id than their own; these stand as choices of their own",
     "unreadable_event": "streams hold events that could not be read",
+    "unreadable_entry": "records inside batches and documents could not be read; the others of the batch were",
+    "parser_error_at_end": "readers failed at the end of a file; unfinished records are lost, please report it",
     "openai_line_without_rid": "lines of the OpenAI entry point carry no rid; the engine's own lines hold the call",
 }
 
@@ -70,6 +74,7 @@ class Parameters:
     max_bytes: int = 1 << 40
     workers: int = 2
     time_zone_declared: bool = False
+    profiles: tuple[str, ...] = ()  # TOML of the user's own profiles
 
 
 def run(case: Case, parameters: Parameters, progress: Progress | None = None) -> Summary:
@@ -90,6 +95,7 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
         parameters.max_line_bytes,
         parameters.max_ratio,
         parameters.max_bytes,
+        parameters.profiles,
     )
     known = {row[1]: row[0] for row in case.rows("ingest/known_files")}
     anew = _must_read_anew(case, reading, known, set(hashed))
@@ -134,8 +140,9 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _check(parameters: Parameters) -> None:
-    if parameters.format is not None and parameters.format not in parsers.NAMES:
-        raise UsageError(f"--format must be one of {', '.join(parsers.NAMES)}")
+    names = registry(parameters.profiles).names
+    if parameters.format is not None and parameters.format not in names:
+        raise UsageError(f"--format must be one of {', '.join(names)}")
     if parameters.isolate_by not in ("tenant", "user"):
         raise UsageError("--isolate-by must be tenant or user")
     if min(parameters.max_line_bytes, parameters.max_ratio, parameters.max_bytes, parameters.workers) < 1:
@@ -167,7 +174,7 @@ def _saved(case: Case) -> dict[str, Any]:
 def _must_read_anew(case: Case, reading: Reading, known: dict[str, int], given: set[str]) -> bool:
     """Whether the evidence was read in another way before. Raises UsageError where it is not all given again."""
     saved = _saved(case).get("reading")
-    if not known or saved is None or saved == asdict(reading):
+    if not known or saved is None or saved == orjson.loads(orjson.dumps(asdict(reading))):
         return False
     if not set(known) <= given:
         raise UsageError(

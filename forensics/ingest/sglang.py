@@ -7,12 +7,13 @@ An event is `{event, rid, obj, headers, out, timestamp}` however the line spelt 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from forensics.ingest import openai
 from forensics.ingest.envelope import add_headers, id_text
 from forensics.ingest.envelope_keys import TENANT_HEADERS, TENANT_HEADERS_LAST
-from forensics.ingest.record import STRUCTURE, FileContext, Record, Reject, Text
+from forensics.ingest.record import STRUCTURE, FileContext, Item, Record, Reject, Text
 from forensics.ingest.timestamps import parse_time, seconds
 
 STAMP = re.compile(rb"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d{1,9})?)([^\]\n]{0,80})\] ?")
@@ -52,7 +53,7 @@ def is_structure(line: bytes) -> bool:
     return _UNSTAMPED.match(line) is not None
 
 
-def records_of_event(event: dict[str, Any], stamp: str | None, tags: str, context: FileContext) -> tuple[Record, ...]:
+def records_of_event(event: dict[str, Any], stamp: str | None, tags: str, context: FileContext) -> Sequence[Item]:
     """The records of one event: one, or one per item of a batch. Raises Reject where no id can be had."""
     part = PARTS.get(str(event.get("event")))
     if part is None:

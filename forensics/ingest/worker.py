@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import gc
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from forensics.ingest.lines import LineReader
-from forensics.ingest.record import FileContext, Reject
+from forensics.ingest.record import HELD, FileContext, Item, Place, Reject
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from forensics.ingest.columns import TextCache
+    from forensics.ingest.columns import BlockColumns, TextCache
+    from forensics.ingest.units import Unit
+
+_CUT_REASONS = ("bad_json", "bad_repr", "bad_utf8", "unrecognised_line")
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,9 @@ class FileFacts:
     zone: str
     worker: str | None
     max_line_bytes: int
+    modified_at: int | None = None
+    profiles: tuple[str, ...] = ()  # TOML of the user's own profiles
+    sequential: bool = False  # the format's reader collects lines: blocks must be read in order, in one process
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,8 @@ class Block:
     """Whole lines of a file, as bytes or as a range of a plain file. `last` says that the file ends here.
 
     `spans`, where given, are the (offset in block, length) of records that are not lines: elements of an array.
+    `units`, where given, are what wrappers made of the lines, and there are no bytes beside them. `closing` is the
+    empty block after the last of a sequential file.
     """
 
     facts: FileFacts
@@ -44,6 +53,9 @@ class Block:
     length: int = 0
     last: bool = False
     spans: tuple[tuple[int, int], ...] | None = None
+    units: tuple[Unit, ...] | None = None
+    line: int = 0  # lines of the file before the block; only where units or a sequential reader need it
+    closing: bool = False
 
 
 @dataclass
@@ -66,6 +78,8 @@ class BlockResult:
 
 
 _cache: TextCache | None = None
+# The reader of the sequential file at hand, which remembers lines from block to block.
+_sequential: LineReader | None = None
 
 
 def read_block(block: Block) -> BlockResult:
@@ -86,39 +100,60 @@ def read_block(block: Block) -> BlockResult:
 
 
 def forget() -> None:
-    """Drop what this process remembers of earlier texts."""
-    global _cache
-    _cache = None
+    """Drop what this process remembers of earlier texts and files."""
+    global _cache, _sequential
+    _cache = _sequential = None
 
 
-def _read(block: Block, columns: BlockColumns) -> BlockResult:  # type: ignore[name-defined]  # noqa: F821
-    data = block.data
-    if data is None:
-        assert block.path is not None
-        with block.path.open("rb") as file:
-            file.seek(block.offset)
-            data = file.read(block.length)
-    facts = block.facts
-    context = FileContext(facts.name, ZoneInfo(facts.zone), facts.worker)
-    reader = LineReader(facts.format, context, forced=facts.forced)
+def _reader(facts: FileFacts) -> LineReader:
+    global _sequential
+    if facts.sequential and _sequential is not None:
+        return _sequential
+    context = FileContext(facts.name, ZoneInfo(facts.zone), facts.worker, facts.modified_at)
+    reader = LineReader(facts.format, context, forced=facts.forced, profiles=facts.profiles)
+    if facts.sequential:
+        _sequential = reader
+    return reader
+
+
+def _read(block: Block, columns: BlockColumns) -> BlockResult:
+    global _sequential
     result = BlockResult({})
-    if block.spans is None:
-        _read_lines(data, block, reader, columns, result)
-    else:
-        _read_spans(data, block, reader, columns, result)
+    reader = _reader(block.facts)
+    size = 0
+    if block.units is not None:
+        size = _read_units(block, reader, columns, result)
+    elif not block.closing:
+        data = block.data
+        if data is None:
+            assert block.path is not None
+            with block.path.open("rb") as file:
+                file.seek(block.offset)
+                data = file.read(block.length)
+        size = len(data)
+        if block.spans is None:
+            _read_lines(data, block, reader, columns, result)
+        else:
+            _read_spans(data, block, reader, columns, result)
+    if block.closing or not block.facts.sequential:
+        for item in reader.end():
+            assert item.place is not None
+            columns.add(item, item.place, block.line)
+        _sequential = None
     result.rejected = len(columns.rejects)
     for reject in columns.rejects:
         result.reasons[reject[3]] = result.reasons.get(reject[3], 0) + 1
-    result.notices = context.notices
-    result.naive_times = context.naive_times
+    context = reader.context
+    result.notices, context.notices = context.notices, {}
+    result.naive_times, context.naive_times = context.naive_times, 0
     result.tables = columns.tables()
     total = result.record_bytes + result.rejected_bytes + result.blank_bytes + result.structure_bytes
-    if total != len(data):
-        raise AssertionError(f"{len(data) - total} bytes of a block are not accounted for")
+    if total != size:
+        raise AssertionError(f"{size - total} bytes of a block are not accounted for")
     return result
 
 
-def _read_lines(data: bytes, block: Block, reader: LineReader, columns: BlockColumns, result: BlockResult) -> None:  # type: ignore[name-defined]  # noqa: F821
+def _read_lines(data: bytes, block: Block, reader: LineReader, columns: BlockColumns, result: BlockResult) -> None:
     lines = data.split(b"\n")
     ended = not lines[-1]
     if ended:
@@ -137,31 +172,62 @@ def _read_lines(data: bytes, block: Block, reader: LineReader, columns: BlockCol
             result.rejected_bytes += size
         else:
             bare = line[:-1] if line[-1] == 13 else line
+            reader.context.place = place = Place(offset, size, block.line + number, _sha256(bare))
             try:
-                records = reader.read(bare)
+                items = reader.read(bare)
             except Reject as reject:
-                cut = (
-                    open_end
-                    and block.last
-                    and reject.reason in ("bad_json", "bad_repr", "bad_utf8", "unrecognised_line")
-                )
-                columns.reject(offset, size, number, "cut_last_line" if cut else reject.reason, _sha256(line))
+                cut = open_end and block.last and reject.reason in _CUT_REASONS
+                digest = place.digest if bare is line else _sha256(line)
+                columns.reject(offset, size, number, "cut_last_line" if cut else reject.reason, digest)
                 result.rejected_bytes += size
             else:
-                if records:
-                    digest = _sha256(bare)
-                    for record in records:
-                        columns.add(record, offset, size, number, digest)
-                    result.records += 1
-                    result.record_bytes += size
-                else:
-                    result.structure += 1
-                    result.structure_bytes += size
+                _take(items, place, block.line, columns, result)
         offset += size
     result.lines = len(lines)
 
 
-def _read_spans(data: bytes, block: Block, reader: LineReader, columns: BlockColumns, result: BlockResult) -> None:  # type: ignore[name-defined]  # noqa: F821
+def _take(items: Sequence[Item], place: Place, first: int, columns: BlockColumns, result: BlockResult) -> None:
+    if items or items is HELD:
+        for item in items:
+            columns.add(item, item.place or place, first)
+        result.records += 1
+        result.record_bytes += place.size
+    else:
+        result.structure += 1
+        result.structure_bytes += place.size
+
+
+def _read_units(block: Block, reader: LineReader, columns: BlockColumns, result: BlockResult) -> int:
+    """Read what wrappers made; returns the bytes that the units stand for."""
+    total = 0
+    context = reader.context
+    for unit in block.units or ():
+        total += unit.size
+        result.lines += unit.lines
+        if unit.structure or not unit.data.strip():
+            kind = "structure" if unit.structure else "blank"
+            setattr(result, kind, getattr(result, kind) + 1)
+            setattr(result, f"{kind}_bytes", getattr(result, f"{kind}_bytes") + unit.size)
+            continue
+        context.place = place = Place(unit.offset, unit.size, unit.line, _sha256(unit.data))
+        context.at, context.source, context.times = unit.at, unit.source, unit.times
+        try:
+            if unit.reason is not None:
+                raise Reject(unit.reason)
+            if len(unit.data) > block.facts.max_line_bytes:
+                raise Reject("oversized_line")
+            items = reader.read(unit.data)
+        except Reject as reject:
+            cut = unit.cut and reject.reason in _CUT_REASONS
+            reason = "cut_last_line" if cut else reject.reason
+            columns.reject(unit.offset, unit.size, unit.line - block.line, reason, place.digest)
+            result.rejected_bytes += unit.size
+        else:
+            _take(items, place, block.line, columns, result)
+    return total
+
+
+def _read_spans(data: bytes, block: Block, reader: LineReader, columns: BlockColumns, result: BlockResult) -> None:
     position = 0
     line = 0
     for start, length in block.spans or ():
@@ -169,21 +235,14 @@ def _read_spans(data: bytes, block: Block, reader: LineReader, columns: BlockCol
         line += between.count(b"\n")
         result.structure_bytes += len(between)
         piece = data[start : start + length]
-        digest = _sha256(piece)
+        reader.context.place = place = Place(block.offset + start, length, block.line + line, _sha256(piece))
         try:
-            records = reader.read(piece)
+            items = reader.read(piece)
         except Reject as reject:
-            columns.reject(block.offset + start, length, line, reject.reason, digest)
+            columns.reject(block.offset + start, length, line, reject.reason, place.digest)
             result.rejected_bytes += length
         else:
-            for record in records:
-                columns.add(record, block.offset + start, length, line, digest)
-            result.records += 1 if records else 0
-            if records:
-                result.record_bytes += length
-            else:
-                result.structure += 1
-                result.structure_bytes += length
+            _take(items, place, block.line, columns, result)
         line += piece.count(b"\n")
         position = start + length
     result.structure_bytes += len(data) - position

@@ -45,6 +45,12 @@ class Writer:
             uses = _rows_of(tables["uses"], first)
             at = uses.schema.get_field_index("content")
             self._hold("record_contents", uses.set_column(at, "content", pa.array(keys[uses["content"].to_numpy()])))
+        if tables["chunks"].num_rows:
+            self._hold("record_chunks", _rows_of(tables["chunks"], first))
+        if tables["events"].num_rows:
+            events = tables["events"]
+            number = pa.array(np.full(events.num_rows, evidence, dtype=np.int32))
+            self._hold("engine_events", events.append_column("evidence", number))
         if tables["rejects"].num_rows:
             self._hold("rejects", _number(tables["rejects"], evidence, line))
         if self._bytes > _FLUSH_BYTES or self._rows > _FLUSH_ROWS:

@@ -91,6 +91,16 @@ CREATE TABLE IF NOT EXISTS record_contents (
     content  BIGINT NOT NULL
 );
 
+-- One row per timed chunk of a record's answer; the chunk's code points of the choice's content.
+CREATE TABLE IF NOT EXISTS record_chunks (
+    record   BIGINT NOT NULL,
+    choice   INTEGER NOT NULL,
+    seq      INTEGER NOT NULL,
+    "at"       TIMESTAMP,
+    "start"  BIGINT NOT NULL,
+    "end"    BIGINT NOT NULL
+);
+
 -- One row per request x vantage: what one place recorded of one inference call.
 -- `request` is the joined call (joined_requests); several rows share it when gateway and engine saw the same call.
 CREATE TABLE IF NOT EXISTS requests (
@@ -180,9 +190,10 @@ CREATE TABLE IF NOT EXISTS chunks (
     "end"    BIGINT NOT NULL
 );
 
--- One row per fact that an engine logged. Filled by the engine parsers of the timeline.
+-- One row per fact that an engine logged.
 CREATE TABLE IF NOT EXISTS engine_events (
     evidence    INTEGER NOT NULL,
+    byte_offset BIGINT NOT NULL,             -- of the line in the decompressed bytes
     "at"          TIMESTAMP,
     worker      VARCHAR,
     kind        VARCHAR NOT NULL,

@@ -1,4 +1,14 @@
-"""The formats that can be read, in the order in which detection prefers them. Each is imported when first asked for."""
+"""The formats that can be read, in the order in which detection prefers them. Each is imported when first asked for.
+
+Three sorts of parser, all modules of this folder (or, for objects, a profile):
+
+* objects: `accepts(obj) -> bool`, `parse(obj, context) -> Sequence[Item]`, and, if it can be told from the top-level
+  keys alone that an object is not the parser's, `may(keys: frozenset[str]) -> bool`;
+* lines: `accepts_line(line) -> bool`, `parse_line(line, context) -> Sequence[Item]`;
+* logs, whose records span lines: `accepts_line(line) -> bool`, `open_log(context)`, which returns an object with
+  `read(line) -> Sequence[Item]` (HELD for a line that a later record is made of) and `end() -> Sequence[Item]`.
+  Its records name their `place`. A file of such a format is read in order by one process.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +16,11 @@ from functools import cache
 from importlib import import_module
 from types import ModuleType
 
-# Objects first by how particular their marks are.
+# Objects first by how particular their marks are; the generic pair comes last.
 OBJECT_PARSERS = ("sglang_json", "house", "openai_pair")
 LINE_PARSERS = ("sglang_text",)
-NAMES = (*OBJECT_PARSERS, *LINE_PARSERS)
+LOG_PARSERS: tuple[str, ...] = ()
+NAMES = (*OBJECT_PARSERS, *LINE_PARSERS, *LOG_PARSERS)
 
 
 @cache

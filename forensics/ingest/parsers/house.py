@@ -6,8 +6,6 @@ record names another.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from forensics.ingest.envelope import parse_envelope
 from forensics.ingest.envelope_keys import Object
 from forensics.ingest.record import FileContext, Record
@@ -18,16 +16,14 @@ KIND = "object"
 _MARKS = ("tenant_id", "timestamp", "finished_at", "vantage", "worker", "request", "response", "messages", "status")
 
 
-def detect(objects: Sequence[Object]) -> int:
-    """How many of the sampled objects are house records."""
-    return sum(map(accepts, objects))
+def may(keys: frozenset[str]) -> bool:
+    """Whether an object with these keys can be a record."""
+    return "request_id" in keys and not keys.isdisjoint(_MARKS)
 
 
 def accepts(obj: Object) -> bool:
     """Whether one object is a house record."""
-    return (
-        obj.get("request_id") is not None and str(obj.get("event")) not in PARTS and any(mark in obj for mark in _MARKS)
-    )
+    return obj.get("request_id") is not None and str(obj.get("event")) not in PARTS and may(frozenset(obj))
 
 
 def parse(obj: Object, context: FileContext) -> tuple[Record, ...]:

@@ -7,19 +7,12 @@ API's output items, Anthropic Messages, batch files.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from forensics.ingest.envelope import parse_envelope
 from forensics.ingest.envelope_keys import ID_KEYS, REQUEST_KEYS, RESPONSE_KEYS, Object
 from forensics.ingest.record import FileContext, Record
 
 NAME = "openai_pair"
 KIND = "object"
-
-
-def detect(objects: Sequence[Object]) -> int:
-    """How many of the sampled objects are pairs, or halves of one."""
-    return sum(map(accepts, objects))
 
 
 def accepts(obj: Object) -> bool:

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from forensics.ingest.envelope_keys import Object
-from forensics.ingest.record import FileContext, Record
+from forensics.ingest.record import FileContext, Item
 from forensics.ingest.sglang import PARTS, STAMP, records_of_event
 
 NAME = "sglang_json"
 KIND = "object"
 
 
-def detect(objects: Sequence[Object]) -> int:
-    """How many of the sampled objects are SGLang events."""
-    return sum(map(accepts, objects))
+def may(keys: frozenset[str]) -> bool:
+    """Whether an object with these keys can be a record."""
+    return "event" in keys
 
 
 def accepts(obj: Object) -> bool:
@@ -34,6 +34,6 @@ def split(line: bytes) -> tuple[bytes, str | None, str] | None:
     return line[stamp.end() :], stamp.group(1).decode(), stamp.group(2).decode("ascii", "replace")
 
 
-def parse(obj: Object, context: FileContext, stamp: str | None = None, tags: str = "") -> tuple[Record, ...]:
+def parse(obj: Object, context: FileContext, stamp: str | None = None, tags: str = "") -> Sequence[Item]:
     """The records of one event."""
     return records_of_event(obj, stamp, tags, context)

@@ -6,10 +6,13 @@ Fields are read by name, never by position: their order changed from release to 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from forensics.ingest.python_repr import ReprError, parse_fields
-from forensics.ingest.record import FileContext, Record, Reject
-from forensics.ingest.sglang import STAMP, records_of_event
+from forensics.ingest.record import FileContext, Item, Reject
+from forensics.ingest.sglang import STAMP, is_structure, records_of_event
+
+__all__ = ["accepts_line", "is_structure", "parse_line"]
 
 NAME = "sglang_text"
 KIND = "line"
@@ -32,7 +35,7 @@ def accepts_line(line: bytes) -> bool:
     return _EVENT.match(line, stamp.end()) is not None
 
 
-def parse_line(line: bytes, context: FileContext) -> tuple[Record, ...]:
+def parse_line(line: bytes, context: FileContext) -> Sequence[Item]:
     """The records of one request line. Raises Reject where it is cut short or is no repr."""
     stamp = STAMP.match(line)
     event = _EVENT.match(line, stamp.end()) if stamp else _BARE.match(line)
