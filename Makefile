@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-fast bench lint format docs clean
+.PHONY: demo test test-fast fuzz bench lint format docs clean
 
 demo: $(READY)  ## the sample incident, end to end, in ./demo-case
 	$(BIN)/forensics demo
@@ -14,6 +14,9 @@ test: $(READY)  ## all tests but those that need an inference server
 
 test-fast: $(READY)  ## the tests that take seconds
 	$(BIN)/python -m pytest -m "not engine and not slow"
+
+fuzz: $(READY)  ## 100,000 mutations of the samples of every family of formats (long)
+	FORENSICS_FUZZ=100000 $(BIN)/python -m pytest tests/ingest/test_fuzz.py
 
 bench: $(READY)  ## throughput and accuracy on simulated incidents (minutes)
 	$(BIN)/python bench/throughput.py

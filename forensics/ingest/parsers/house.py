@@ -13,6 +13,9 @@ from forensics.ingest.sglang import PARTS
 
 NAME = "house"
 KIND = "object"
+TITLE = "One JSON object a line, `request_id` first, bodies in the shapes of the OpenAI API"
+VERSIONS = "this project's own format, version 1"
+SOURCE = "docs/formats.md"
 _MARKS = ("tenant_id", "timestamp", "finished_at", "vantage", "worker", "request", "response", "messages", "status")
 
 

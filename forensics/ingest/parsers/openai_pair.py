@@ -13,6 +13,9 @@ from forensics.ingest.record import FileContext, Record
 
 NAME = "openai_pair"
 KIND = "object"
+TITLE = "OpenAI-compatible request and response in an envelope of a gateway or proxy"
+VERSIONS = "OpenAI API schema of 2026-09 and the envelopes listed in docs/formats.md"
+SOURCE = "the OpenAI schema; public fixtures of captures"
 
 
 def accepts(obj: Object) -> bool:

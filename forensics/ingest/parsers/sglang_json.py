@@ -13,6 +13,9 @@ from forensics.ingest.sglang import PARTS, STAMP, records_of_event
 
 NAME = "sglang_json"
 KIND = "object"
+TITLE = "SGLang request log in JSON"
+VERSIONS = "SGLang 0.5.8 to 0.5.23, levels 0 to 3"
+SOURCE = "the engine's source at these releases; logs of a running engine"
 
 
 def may(keys: frozenset[str]) -> bool:

@@ -16,6 +16,9 @@ __all__ = ["accepts_line", "is_structure", "parse_line"]
 
 NAME = "sglang_text"
 KIND = "line"
+TITLE = "SGLang request log in text"
+VERSIONS = "SGLang 0.4.0 to 0.5.23, levels 0 to 3"
+SOURCE = "the engine's source at these releases; logs of a running engine"
 _EVENT = re.compile(rb"(?:Receive OpenAI: |Receive: |Finish: )?(?=obj=|in=)")
 # Without a stamp only the words tell.
 _BARE = re.compile(rb"(?:Receive OpenAI: |Receive: |Finish: )(?=obj=)")
