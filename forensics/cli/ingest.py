@@ -16,6 +16,8 @@ from forensics.cli.options import (
     LogFormat,
     MaxRejects,
     Memory,
+    PrivateKeys,
+    Profiles,
     Quiet,
     Tenants,
     Threads,
@@ -36,6 +38,8 @@ def ingest(
     isolate_by: Isolation = IsolateBy.tenant,
     time_zone: TimeZone = None,
     log_format: LogFormat = None,
+    profile: Profiles = None,
+    private_key: PrivateKeys = None,
     max_rejects: MaxRejects = None,
     memory: Memory = "2G",
     threads: Threads = 2,
@@ -47,11 +51,20 @@ def ingest(
 
     def work(terminal: Terminal) -> Result:
         from forensics.case.store import Resources
+        from forensics.ingest.profile_files import read_profiles
         from forensics.pipeline import PipelineParameters, run_stage
 
         resources = Resources(memory_bytes(memory), threads)
         parameters = PipelineParameters(
-            tuple(evidence), tenants, isolate_by.value, time_zone, log_format, max_rejects, resources=resources
+            tuple(evidence),
+            tenants,
+            isolate_by.value,
+            time_zone,
+            log_format,
+            max_rejects,
+            resources=resources,
+            profiles=read_profiles(profile or ()),
+            private_keys=tuple(private_key or ()),
         )
         try:
             with terminal.progress() as progress:

@@ -22,6 +22,8 @@ from forensics.cli.options import (
     LogFormat,
     MaxRejects,
     Memory,
+    PrivateKeys,
+    Profiles,
     Quiet,
     Seed,
     Tenants,
@@ -51,6 +53,8 @@ def run(
     isolate_by: Isolation = IsolateBy.tenant,
     time_zone: TimeZone = None,
     log_format: LogFormat = None,
+    profile: Profiles = None,
+    private_key: PrivateKeys = None,
     max_rejects: MaxRejects = None,
     fail_on: Annotated[
         FailOn | None,
@@ -67,11 +71,21 @@ def run(
 
     def work(terminal: Terminal) -> Result:
         from forensics.case.store import Resources
+        from forensics.ingest.profile_files import read_profiles
         from forensics.pipeline import PipelineParameters
 
         resources = Resources(memory_bytes(memory), threads)
         parameters = PipelineParameters(
-            tuple(evidence), tenants, isolate_by.value, time_zone, log_format, max_rejects, seed, resources
+            tuple(evidence),
+            tenants,
+            isolate_by.value,
+            time_zone,
+            log_format,
+            max_rejects,
+            seed,
+            resources,
+            read_profiles(profile or ()),
+            tuple(private_key or ()),
         )
         data, seen, warnings = _pipeline(terminal, case, parameters)
         code = LimitHit.exit_code if data["partial"] else 0

@@ -87,10 +87,7 @@ class LineReader:
         if parser.KIND == "line":
             items: Sequence[Item] = parser.parse_line(line, self.context)
             return items
-        log = self._logs.get(parser.NAME)
-        if log is None:
-            log = self._logs[parser.NAME] = parser.open_log(self.context)
-        items = log.read(line)
+        items = self._log(parser).read(line)
         return items
 
     def _value(self, value: object, line: bytes) -> Sequence[Item]:
@@ -134,8 +131,18 @@ class LineReader:
         parser = self._chosen if self._forced else self._known.of_object(value)
         if parser is None:
             parser = self._known.load(FALLBACK)
+        if parser.KIND == "log":
+            held: Sequence[Item] = self._log(parser).read_object(value)
+            return held
         items: Sequence[Item] = parser.parse(value, self.context)
         return items
+
+    def _log(self, parser: Any) -> Any:
+        """The open log of a parser whose records span lines."""
+        log = self._logs.get(parser.NAME)
+        if log is None:
+            log = self._logs[parser.NAME] = parser.open_log(self.context)
+        return log
 
 
 def _text_of(line: bytes) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -37,6 +37,13 @@ class Reading:
     max_ratio: int
     max_bytes: int
     profiles: tuple[str, ...] = ()  # TOML of the user's own profiles
+    private_keys: tuple[PrivateKey, ...] = ()  # that open encrypted fields
+
+    def saved(self) -> dict[str, Any]:
+        """What the case remembers of it: of a private key its fingerprint alone."""
+        body = asdict(self)
+        body["private_keys"] = [key.fingerprint for key in self.private_keys]
+        return body
 
 
 @dataclass
@@ -146,6 +153,7 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
         file.modified_ns // 1000,
         reading.profiles,
         known.load(name).KIND == "log",
+        reading.private_keys,
     )
     account = Account(file, sha256, compression, detected)
     blocks: Iterator[Block | Oversized]

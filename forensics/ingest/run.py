@@ -9,7 +9,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -20,8 +20,10 @@ import orjson
 from forensics.case.errors import MissingInput, NothingReadable, UsageError
 from forensics.case.stage import Summary, run_stage
 from forensics.case.store import Case
+from forensics.ingest.cloudflare import key_of
 from forensics.ingest.files import EvidenceFile, find_evidence, sha256_of, unchanged
 from forensics.ingest.reader import LIMIT_REASONS, Account, Reading, open_file
+from forensics.ingest.profile_files import check_profiles
 from forensics.ingest.registry import registry
 
 Progress = Callable[[str, int, int], None]
@@ -55,6 +57,10 @@ _NOTICES = {
     "unreadable_event": "streams hold events that could not be read",
     "unreadable_entry": "records inside batches and documents could not be read; the others of the batch were",
     "parser_error_at_end": "readers failed at the end of a file; unfinished records are lost, please report it",
+    "made_id": "records have no id of any kind; one was made from the record's digest, which joins nothing",
+    "undecodable_field": "fields could not be decoded as their profile says; they were left as they are",
+    "key_does_not_fit": "encrypted fields could not be opened with the private key given",
+    "cut_list": "lists of an engine fact were cut to 64 entries",
     "openai_line_without_rid": "lines of the OpenAI entry point carry no rid; the engine's own lines hold the call",
 }
 
@@ -75,6 +81,7 @@ class Parameters:
     workers: int = 2
     time_zone_declared: bool = False
     profiles: tuple[str, ...] = ()  # TOML of the user's own profiles
+    private_keys: tuple[Path, ...] = ()  # PEM files of keys that open encrypted fields
 
 
 def run(case: Case, parameters: Parameters, progress: Progress | None = None) -> Summary:
@@ -96,6 +103,7 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
         parameters.max_ratio,
         parameters.max_bytes,
         parameters.profiles,
+        tuple(key_of(path) for path in parameters.private_keys),
     )
     known = {row[1]: row[0] for row in case.rows("ingest/known_files")}
     anew = _must_read_anew(case, reading, known, set(hashed))
@@ -123,7 +131,7 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
         accounts = _read(case, fresh, 0 if anew else len(known), reading, parameters, progress)
         return _conclude(case, accounts, parameters)
 
-    body = {"reading": asdict(reading), "isolate_by": parameters.isolate_by, "tenants": tenants_digest}
+    body = {"reading": reading.saved(), "isolate_by": parameters.isolate_by, "tenants": tenants_digest}
     everything = sorted(set(known) | set(hashed))
     extra = hashlib.sha256(orjson.dumps(everything)).hexdigest()
     summary = run_stage(case, "ingest", body, (), (), work, extra)
@@ -140,6 +148,7 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _check(parameters: Parameters) -> None:
+    check_profiles(parameters.profiles)
     names = registry(parameters.profiles).names
     if parameters.format is not None and parameters.format not in names:
         raise UsageError(f"--format must be one of {', '.join(names)}")
@@ -174,7 +183,7 @@ def _saved(case: Case) -> dict[str, Any]:
 def _must_read_anew(case: Case, reading: Reading, known: dict[str, int], given: set[str]) -> bool:
     """Whether the evidence was read in another way before. Raises UsageError where it is not all given again."""
     saved = _saved(case).get("reading")
-    if not known or saved is None or saved == orjson.loads(orjson.dumps(asdict(reading))):
+    if not known or saved is None or saved == orjson.loads(orjson.dumps(reading.saved())):
         return False
     if not set(known) <= given:
         raise UsageError(

@@ -4,7 +4,7 @@
 -- parameters: none
 -- order:    none
 -- Weight 0: the id that names the record. Weight 1: another id of one call. Trace, session and custom ids may stand
--- for many calls and are left out.
+-- for many calls and are left out. A profile marks kinds that stand for one call with `joins.` before their name.
 CREATE OR REPLACE TEMP TABLE request_ids AS
 WITH every AS (
     SELECT key, vantage, request_id AS id, 0 AS weight
@@ -17,7 +17,7 @@ WITH every AS (
     WHERE i.kind IN (
         'request_id', 'requestid', 'req_id', 'x-request-id', 'request-id', 'rid', 'call_id', 'id', 'request.id', 'response_id',
         'x-litellm-call-id', 'apim-request-id', 'cf-aig-log-id'
-    )
+    ) OR starts_with(i.kind, 'joins.')
 )
 SELECT key, vantage, id, min(weight) AS weight
 FROM every

@@ -1,0 +1,141 @@
+"""The two bodies of a record that a profile points at, as texts and a state. Knows pointers and bodies, no format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from forensics.ingest import bodies, sse
+from forensics.ingest.decode import CutList, CutObject, Encrypted
+from forensics.ingest.envelope_keys import Object
+from forensics.ingest.pointers import Pointer, View, holds
+from forensics.ingest.record import FileContext, Text
+
+_MESSAGE_PARTS = ("content", "reasoning", "refusal", "tool_calls")
+
+
+@dataclass(slots=True)
+class Side:
+    """One body: its texts, what it is worth, and the object that facts are read from."""
+
+    texts: list[Text] = field(default_factory=list)
+    state: str = "absent"
+    body: Object | None = None
+
+
+def request_side(rules: Mapping[str, tuple[Pointer, ...]], view: View) -> Side:
+    """What was asked."""
+    return _side(rules, view, prompt=True)
+
+
+def response_side(rules: Mapping[str, tuple[Pointer, ...]], view: View) -> Side:
+    """What was answered."""
+    return _side(rules, view, prompt=False)
+
+
+def _side(rules: Mapping[str, tuple[Pointer, ...]], view: View, *, prompt: bool) -> Side:
+    encrypted = False
+    for pointer in rules.get("body", ()):
+        value = pointer.first(view)
+        if isinstance(value, Encrypted):
+            encrypted = True
+        elif value is not None:
+            side = _of_value(value, view.context, prompt=prompt)
+            if side.texts or side.body:
+                return side
+    body = {name: value for name in rules if name != "body" and (value := _first(rules[name], view)) is not None}
+    if any(isinstance(value, Encrypted) for value in body.values()):
+        encrypted, body = True, {}
+    if body:
+        cut = any(isinstance(value, CutObject | CutList) for value in body.values())
+        side = _read(_as_request(body) if prompt else _as_response(body), prompt=prompt)
+        if cut and side.state == "full":
+            side.state = "truncated"
+        return side
+    return Side(state="encrypted" if encrypted else "absent")
+
+
+def _first(pointers: tuple[Pointer, ...], view: View) -> Any:
+    return next((value for pointer in pointers if (value := pointer.first(view)) is not None), None)
+
+
+def _of_value(value: Any, context: FileContext, *, prompt: bool) -> Side:
+    """The side that a value in place of a body makes."""
+    cut = isinstance(value, CutObject | CutList)
+    if not prompt:
+        value = _streamed(value, context)
+    if isinstance(value, str):
+        value = {"prompt": value} if prompt else {"choices": [{"message": {"content": value}}]}
+    elif isinstance(value, list):
+        value = _of_list(value, prompt=prompt)
+    if not isinstance(value, dict):
+        return Side()
+    side = _read(value if prompt else _of_message(value), prompt=prompt)
+    if cut and side.state == "full":
+        side.state = "truncated"
+    return side
+
+
+def _read(body: Object, *, prompt: bool) -> Side:
+    side = Side(body=body)
+    found = (bodies.request_texts if prompt else bodies.response_texts)(body, side.texts)
+    side.state = "full" if found or side.texts else "absent"
+    return side
+
+
+def _streamed(value: Any, context: FileContext) -> Any:
+    """The body that a stream in place of it makes; anything else as it is."""
+    unread = 0
+    if isinstance(value, str) and sse.is_stream(value):
+        body, unread = sse.assemble_text(value)
+    elif isinstance(value, list) and sse.is_chunks(value):
+        body = sse.assemble(value)
+    else:
+        return value
+    if body.pop("strays", 0):
+        context.notice("stray_chunk")
+    if unread:
+        context.notice("unreadable_event")
+    body["stream"] = True
+    return body
+
+
+def _of_list(values: list[Any], *, prompt: bool) -> Object | None:
+    if prompt:
+        if all(isinstance(value, str) for value in values):
+            return {"prompt": values}
+        return {"messages": values}
+    choices = [
+        value if isinstance(value, dict) and ("message" in value or "text" in value) else {"message": value}
+        for value in values
+        if isinstance(value, dict | str)
+    ]
+    return {"choices": choices} if choices else None
+
+
+def _of_message(value: Object) -> Object:
+    """A message in place of a whole response becomes its only choice."""
+    if "choices" in value:
+        return value
+    if isinstance(value.get("message"), dict):
+        return {**value, "choices": [value]}
+    if value.get("role") == "assistant" and value.get("type") != "message" and holds(value):
+        return {"choices": [{"message": value}]}
+    return value
+
+
+def _as_request(parts: Object) -> Object:
+    messages = parts.get("messages")
+    if isinstance(messages, str):
+        parts = {**parts, "messages": [{"role": "user", "content": messages}]}
+    elif isinstance(messages, dict):
+        parts = {**parts, "messages": [messages]}
+    return parts
+
+
+def _as_response(parts: Object) -> Object:
+    if isinstance(parts.get("choices"), list):
+        return {"choices": parts["choices"]}
+    message: Object = {name: parts[name] for name in _MESSAGE_PARTS if name in parts}
+    return {"choices": [{"message": message}]}
