@@ -42,9 +42,7 @@ LogFormat = Annotated[
 ]
 Profiles = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--profile", metavar="FILE", help="A TOML profile of a log format; repeatable.", show_default=False
-    ),
+    typer.Option("--profile", metavar="FILE", help="A TOML profile of a log format; repeatable.", show_default=False),
 ]
 PrivateKeys = Annotated[
     list[Path] | None,

@@ -41,7 +41,11 @@ def key_of(path: Path) -> PrivateKey:
 
 def opened(value: Any, context: FileContext) -> Any:
     """The text of an encrypted field; `Encrypted` where no key opens it; anything else as it is."""
-    if not (isinstance(value, dict) and value.get("type") == "encrypted"):
+    if not isinstance(value, dict):
+        return value
+    if value.keys() <= {"type", "iv", "data"} and isinstance(value.get("data"), str):
+        return value["data"]  # without a key the data are plain
+    if value.get("type") != "encrypted":
         return value
     parts: list[bytes] = []
     for name in ("key", "iv", "data"):

@@ -43,6 +43,11 @@ class View:
     outer: Any
     context: FileContext
     headers: dict[str, str] = field(default_factory=dict)
+    empty: frozenset[str] = frozenset()  # texts that stand for nothing
+
+    def says(self, value: Any) -> bool:
+        """Whether a value says something in this format."""
+        return holds(value) and not (self.empty and isinstance(value, str) and value in self.empty)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +68,8 @@ class Pointer:
                 if not isinstance(value, dict):
                     return _indexed(self, view)
                 value = value.get(key)
-            return value if holds(value) else None
-        return next((value for value in self.all(view) if holds(value)), None)
+            return value if view.says(value) else None
+        return next((value for value in self.all(view) if view.says(value)), None)
 
     def all(self, view: View) -> Iterator[Any]:
         """Every value there, null among them."""
@@ -99,7 +104,7 @@ class Pointer:
 
 def _indexed(pointer: Pointer, view: View) -> Any:
     """A plain pointer that meets a list on its way: its keys may be numbers after all."""
-    return next((holder[key] for holder, key in slots(view.value, pointer.path) if holds(holder[key])), None)
+    return next((holder[key] for holder, key in slots(view.value, pointer.path) if view.says(holder[key])), None)
 
 
 def holds(value: Any) -> bool:

@@ -37,16 +37,27 @@ class Profile:
         self.TITLE = spec.title
         self.VERSIONS = spec.versions
         self.SOURCE = spec.source
-        firsts = [pointer.path[0] for pointer in spec.detect.keys if pointer.base == "/" and pointer.path]
-        self._marks = frozenset(first for first in firsts if isinstance(first, str))
+        self._marks = [_marks(condition) for condition in spec.detect]
+        self._marks += [frozenset((str(pointer.path[0]),)) for pointer in spec.unwrap if pointer.path]
 
     def may(self, keys: frozenset[str]) -> bool:
         """Whether an object with these keys can be a record."""
-        return self._marks <= keys
+        return any(marks <= keys for marks in self._marks)
 
     def accepts(self, obj: Object) -> bool:
         """Whether the profile's `detect` takes the object."""
-        return met(self.spec.detect, View(obj, obj, _NO_FILE))
+        return self._detected(self._unwrapped(obj))
+
+    def _detected(self, obj: Object) -> bool:
+        view = View(obj, obj, _NO_FILE)
+        return not self.spec.detect or any(met(condition, view) for condition in self.spec.detect)
+
+    def _unwrapped(self, obj: Object) -> Object:
+        if self.spec.unwrap:
+            inner = first(self.spec.unwrap, View(obj, obj, _NO_FILE))
+            if isinstance(inner, dict):
+                return inner
+        return obj
 
     def accepts_line(self, line: bytes) -> bool:
         """Whether one of the profile's expressions takes the line."""
@@ -79,15 +90,21 @@ class Profile:
             match = pattern.match(text)
             if match is not None:
                 parts: Object = match.groupdict()
-                return parts if met(self.spec.detect, View(parts, parts, _NO_FILE)) else None
+                return parts if self._detected(parts) else None
         return None
 
     def parse(self, obj: Object, context: FileContext) -> Sequence[Item]:
         """The items of one object; none where the profile's filter leaves it out. Decodes inside `obj`."""
         spec = self.spec
+        obj = self._unwrapped(obj)
         for pointer, chain in spec.decode:
             for holder, key in list(slots(obj, pointer.path)):
                 holder[key] = decoded(holder[key], chain, context)
+        for pointer, pattern in spec.extract:
+            for holder, key in list(slots(obj, pointer.path)):
+                found = pattern.match(holder[key][:_MOST_MATCHED]) if isinstance(holder[key], str) else None
+                if found is not None and isinstance(holder, dict):
+                    holder[f"{key}#"] = found.groupdict()
         if not spec.expand:
             return self._one(obj, obj, context)
         whole = View(obj, obj, context)
@@ -106,7 +123,7 @@ class Profile:
 
     def _one(self, value: Any, outer: Object, context: FileContext, number: int = 0) -> Sequence[Item]:
         spec = self.spec
-        view = View(value, outer, context)
+        view = View(value, outer, context, empty=spec.empty)
         for pointer in spec.headers:
             for found in pointer.all(view):
                 add_headers(found, view.headers)
@@ -182,6 +199,18 @@ class Profile:
         return side.state
 
 
+def _marks(condition: Condition) -> frozenset[str]:
+    """The keys that every record of a condition has at its top."""
+    pointers = [
+        *condition.keys,
+        *condition.filled,
+        *(p for p, _ in condition.equal),
+        *(p for p, _ in condition.matches),
+    ]
+    firsts = [pointer.path[0] for pointer in pointers if pointer.base == "/" and pointer.path]
+    return frozenset(first for first in firsts if isinstance(first, str))
+
+
 def met(condition: Condition, view: View) -> bool:
     """Whether a record meets all of a condition."""
     return (
@@ -236,14 +265,12 @@ def _set(record: Record, name: str, value: Any) -> None:
     elif name == "finish_reason" and isinstance(value, list):
         record.finish_reason = ",".join(dict.fromkeys(v for v in value if isinstance(v, str) and v)) or None
     elif name == "status":
-        record.status = _scalar(value)
+        record.status = _scalar(value) or record.status
     else:
-        text = _scalar(value) if name in ("model", "endpoint", "finish_reason") else id_text(value)
-        if name == "endpoint" and text is not None:
-            # What follows the path may hold keys.
-            text = text.partition("?")[0]
-        if text is not None:
-            setattr(record, name, text)
+        found = _scalar(value) if name in ("model", "endpoint", "finish_reason") else id_text(value)
+        if found is not None:
+            # What follows a path may hold keys.
+            setattr(record, name, found.partition("?")[0] if name == "endpoint" else found)
 
 
 def _scalar(value: Any) -> str | None:

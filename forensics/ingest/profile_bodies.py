@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from forensics.ingest import bodies, sse
-from forensics.ingest.decode import CutList, CutObject, Encrypted
+from forensics.ingest import bodies, openai, sse
+from forensics.ingest.decode import CutList, CutObject, Encrypted, decoded
 from forensics.ingest.envelope_keys import Object
 from forensics.ingest.pointers import Pointer, View, holds
 from forensics.ingest.record import FileContext, Text
 
+# Parts that a log may hold beside a whole body.
+_BESIDE = ("system", "tools", "reasoning", "refusal", "tool_calls")
+# Keys of a body that rightly has no text.
+_MEANT_EMPTY = frozenset(("error", "choices", "usage", "detail", "output", "messages", "embedding", "data"))
 _MESSAGE_PARTS = ("content", "reasoning", "refusal", "tool_calls")
 
 
@@ -36,14 +40,38 @@ def response_side(rules: Mapping[str, tuple[Pointer, ...]], view: View) -> Side:
 
 def _side(rules: Mapping[str, tuple[Pointer, ...]], view: View, *, prompt: bool) -> Side:
     encrypted = False
+    held: Side | None = None
     for pointer in rules.get("body", ()):
         value = pointer.first(view)
         if isinstance(value, Encrypted):
             encrypted = True
         elif value is not None:
             side = _of_value(value, view.context, prompt=prompt)
-            if side.texts or side.body:
-                return side
+            if side.texts:
+                return _added(side, rules, view, prompt=prompt)
+            held = held if held is not None and held.body else side
+    made = _of_parts(rules, view, prompt=prompt)
+    if held is not None and held.body and not made.texts:
+        if made.state != "encrypted" and not _MEANT_EMPTY & held.body.keys():
+            view.context.notice("unknown_body")
+        return held
+    if encrypted and not made.texts:
+        return Side(state="encrypted")
+    return made
+
+
+def _added(side: Side, rules: Mapping[str, tuple[Pointer, ...]], view: View, *, prompt: bool) -> Side:
+    """A body's side with the texts of parts that stand beside it, where the body has none in those places."""
+    if len(rules) > 1:
+        known = {text[1] for text in side.texts}
+        beside = {name: pointers for name, pointers in rules.items() if name in _BESIDE}
+        side.texts += [text for text in _of_parts(beside, view, prompt=prompt).texts if text[1] not in known]
+    return side
+
+
+def _of_parts(rules: Mapping[str, tuple[Pointer, ...]], view: View, *, prompt: bool) -> Side:
+    """The side that parts of a body make: messages here, a system text there."""
+    encrypted = False
     body = {name: value for name in rules if name != "body" and (value := _first(rules[name], view)) is not None}
     if any(isinstance(value, Encrypted) for value in body.values()):
         encrypted, body = True, {}
@@ -66,6 +94,12 @@ def _of_value(value: Any, context: FileContext, *, prompt: bool) -> Side:
     if not prompt:
         value = _streamed(value, context)
     if isinstance(value, str):
+        inner = decoded(value, ("json*",), context)
+        if not isinstance(inner, str):
+            # An answer may itself be JSON: only what has the form of a body is one.
+            side = _of_value(inner, context, prompt=prompt) if holds(inner) else Side()
+            if side.texts or not holds(inner) or isinstance(inner, CutObject | CutList):
+                return side
         value = {"prompt": value} if prompt else {"choices": [{"message": {"content": value}}]}
     elif isinstance(value, list):
         value = _of_list(value, prompt=prompt)
@@ -138,4 +172,6 @@ def _as_response(parts: Object) -> Object:
     if isinstance(parts.get("choices"), list):
         return {"choices": parts["choices"]}
     message: Object = {name: parts[name] for name in _MESSAGE_PARTS if name in parts}
+    if isinstance(message.get("content"), dict):
+        message["content"] = openai.compact(message["content"])
     return {"choices": [{"message": message}]}

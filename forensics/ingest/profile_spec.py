@@ -42,7 +42,10 @@ REQUEST_KEYS = ("body", "messages", "system", "prompt", "tools")
 RESPONSE_KEYS = ("body", "choices", "content", "reasoning", "refusal", "tool_calls")
 _NAME = re.compile(r"[a-z][a-z0-9_]{1,40}")
 _VARIED = ("part", "vantage", "map", "constants", "ids", "time", "duration", "request", "response")
-_TOP = ("profile", "detect", "decode", "filter", "expand", "headers", "join", "lookup", "body_state", "event", "text")
+_TOP = (
+    *("profile", "detect", "unwrap", "decode", "extract", "filter", "expand", "headers", "join", "lookup"),
+    *("body_state", "event", "text"),
+)
 
 
 class ProfileError(UsageError):
@@ -149,8 +152,11 @@ class Spec:
     source: str
     made_id: bool
     zone: ZoneInfo | None
-    detect: Condition
+    empty: frozenset[str]
+    detect: tuple[Condition, ...]  # one of them must hold; none at all holds
+    unwrap: tuple[Pointer, ...]
     decode: tuple[tuple[Pointer, tuple[str, ...]], ...]
+    extract: tuple[tuple[Pointer, re.Pattern[str]], ...]
     filter: Condition | None
     expand: tuple[Pointer, ...]
     headers: tuple[Pointer, ...]
@@ -164,10 +170,11 @@ class Spec:
     @property
     def regexes(self) -> Iterable[re.Pattern[str]]:
         """Every regular expression in it that is not of the text rule."""
-        conditions: list[Condition | None] = [self.detect, self.filter, *(v.when for v in self.variants)]
+        conditions: list[Condition | None] = [*self.detect, self.filter, *(v.when for v in self.variants)]
         conditions += [rule.when for rule in self.states]
         conditions += [rule.when for rule in self.events]
-        return [pattern for condition in conditions if condition for _, pattern in condition.matches]
+        found = [pattern for condition in conditions if condition for _, pattern in condition.matches]
+        return [*found, *(pattern for _, pattern in self.extract)]
 
 
 def read_spec(toml: str, name: str) -> Spec:
@@ -275,7 +282,7 @@ class _Reader:
         head = self.keys(
             data.get("profile", {}),
             "profile",
-            ("name", "title", "versions", "source", "vantage", "part", "made_id"),
+            ("name", "title", "versions", "source", "vantage", "part", "made_id", "empty"),
             ("name", "vantage"),
         )
         name = self.text(head, "name", "profile")
@@ -298,8 +305,11 @@ class _Reader:
             self.text(head, "source", "profile", "the user"),
             made_id,
             zone,
-            self.condition(data["detect"], "detect") if "detect" in data else Condition(),
+            frozenset(self.texts(head.get("empty", []), "profile.empty")),
+            self.detect(data["detect"]) if "detect" in data else (),
+            self.pointers(data.get("unwrap", []), "unwrap"),
             tuple(self.decode(data.get("decode", {}))),
+            tuple(self.extract(data.get("extract", {}))),
             self.optional(data, "filter", "profile file"),
             self.pointers(data.get("expand", []), "expand"),
             self.pointers(data.get("headers", []), "headers"),
@@ -343,6 +353,21 @@ class _Reader:
             if pointer.base not in ("/", "^"):
                 raise self.fail("decode", "only pointers into the record can be decoded")
             yield pointer, steps
+
+    def detect(self, value: Any) -> tuple[Condition, ...]:
+        if isinstance(value, list):
+            return self.list_of(value, "detect", self.condition)
+        return (self.condition(value, "detect"),)
+
+    def extract(self, value: Any) -> Iterable[tuple[Pointer, re.Pattern[str]]]:
+        for text, expression in self.keys(value, "extract", value if isinstance(value, dict) else ()).items():
+            pattern = self.regex(expression, f"extract.{text}")
+            if not pattern.groupindex:
+                raise self.fail(f"extract.{text}", "needs named groups; `/a` and the group `b` make `/a#/b`")
+            pointer = self.pointers(text, "extract")[0]
+            if not pointer.plain:
+                raise self.fail(f"extract.{text}", "must be a pointer of keys only")
+            yield pointer, pattern
 
     def variant(self, base: dict[str, Any], item: Any, where: str) -> Mapping_:
         own = self.keys(item, where, ("when", *_VARIED), ("when",))

@@ -43,6 +43,9 @@ def fill_times(record: Record, mapping: Mapping_, zone: ZoneInfo | None, view: V
             setattr(record, f"{given.start}_at", end - length)
         if given.start == "received" and given.end == "finished":
             record.latency_us = length
+    if record.first_token_at is not None and record.first_token_at == record.finished_at and not record.stream:
+        # Exporters repeat the end where there was no stream.
+        record.first_token_at = None
 
 
 def _time(rule: TimeRule, zone: ZoneInfo | None, view: View) -> tuple[int | None, str | None]:

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from forensics.ingest import wrappers
 from forensics.ingest.blocks import BLOCK_BYTES, Oversized, plain_blocks, stream_blocks
+from forensics.ingest.cloudflare import PrivateKey
 from forensics.ingest.detect import Detected, detect, detect_lines, judge, sample_of
 from forensics.ingest.documents import document_blocks, value_spans
 from forensics.ingest.files import EvidenceFile

@@ -22,8 +22,8 @@ from forensics.case.stage import Summary, run_stage
 from forensics.case.store import Case
 from forensics.ingest.cloudflare import key_of
 from forensics.ingest.files import EvidenceFile, find_evidence, sha256_of, unchanged
-from forensics.ingest.reader import LIMIT_REASONS, Account, Reading, open_file
 from forensics.ingest.profile_files import check_profiles
+from forensics.ingest.reader import LIMIT_REASONS, Account, Reading, open_file
 from forensics.ingest.registry import registry
 
 Progress = Callable[[str, int, int], None]
@@ -60,6 +60,7 @@ _NOTICES = {
     "made_id": "records have no id of any kind; one was made from the record's digest, which joins nothing",
     "undecodable_field": "fields could not be decoded as their profile says; they were left as they are",
     "key_does_not_fit": "encrypted fields could not be opened with the private key given",
+    "unknown_body": "bodies have no known form; their texts were not read",
     "cut_list": "lists of an engine fact were cut to 64 entries",
     "openai_line_without_rid": "lines of the OpenAI entry point carry no rid; the engine's own lines hold the call",
 }
