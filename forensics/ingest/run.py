@@ -60,6 +60,7 @@ _NOTICES = {
     "made_id": "records have no id of any kind; one was made from the record's digest, which joins nothing",
     "undecodable_field": "fields could not be decoded as their profile says; they were left as they are",
     "key_does_not_fit": "encrypted fields could not be opened with the private key given",
+    "call_given_out_early": "calls over several rows were given out before the end of the file, as very many were open",
     "unknown_body": "bodies have no known form; their texts were not read",
     "cut_list": "lists of an engine fact were cut to 64 entries",
     "openai_line_without_rid": "lines of the OpenAI entry point carry no rid; the engine's own lines hold the call",
