@@ -331,13 +331,20 @@ def _facts(record: Record, request: Object | None, response: Object | None) -> N
 
 
 def _stream_end(record: Record, response: Side) -> None:
-    """A stream whose choices have no finish reason broke off."""
+    """A stream that did not come to its end, or whose choices have no finish reason, broke off."""
     body = response.body
-    if not record.stream or record.response_state != "full" or record.finish_reason is not None or body is None:
+    if not record.stream or record.response_state != "full" or body is None:
         return
     choices = body.get("choices")
-    if isinstance(choices, list) and choices and all(isinstance(c, dict) and "finish_reason" in c for c in choices):
+    if body.get("complete") is False:
         record.response_state = "partial_stream"
+    elif isinstance(choices, list) and choices and record.finish_reason is None and all(map(_has_end, choices)):
+        record.response_state = "partial_stream"
+
+
+def _has_end(choice: Any) -> bool:
+    """Whether a choice has the place for why it ended; not every body does."""
+    return isinstance(choice, dict) and "finish_reason" in choice
 
 
 def _event(rule: EventRule, record: Record, view: View) -> EngineEvent:

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from forensics.ingest import bodies, openai, sse
+from forensics.ingest import bodies, sse
 from forensics.ingest.decode import CutList, CutObject, Encrypted, decoded
+from forensics.ingest.envelope import stream_body
 from forensics.ingest.envelope_keys import Object
+from forensics.ingest.parts import compact
 from forensics.ingest.pointers import Pointer, View, holds
 from forensics.ingest.record import FileContext, Text
 
@@ -114,32 +116,28 @@ def _of_value(value: Any, context: FileContext, *, prompt: bool) -> Side:
 def _read(body: Object, *, prompt: bool) -> Side:
     side = Side(body=body)
     found = (bodies.request_texts if prompt else bodies.response_texts)(body, side.texts)
-    side.state = "full" if found or side.texts else "absent"
+    if found or side.texts:
+        side.state = bodies.request_state(body) if prompt else "full"
     return side
 
 
 def _streamed(value: Any, context: FileContext) -> Any:
     """The body that a stream in place of it makes; anything else as it is."""
-    unread = 0
     if isinstance(value, str) and sse.is_stream(value):
-        body, unread = sse.assemble_text(value)
-    elif isinstance(value, list) and sse.is_chunks(value):
-        body = sse.assemble(value)
-    else:
-        return value
-    if body.pop("strays", 0):
-        context.notice("stray_chunk")
-    if unread:
-        context.notice("unreadable_event")
-    body["stream"] = True
-    return body
+        return stream_body(sse.assemble_text(value), context)
+    if isinstance(value, list) and sse.is_chunks(value):
+        return stream_body(sse.assemble_list(value), context)
+    return value
 
 
 def _of_list(values: list[Any], *, prompt: bool) -> Object | None:
     if prompt:
         if all(isinstance(value, str) for value in values):
             return {"prompt": values}
-        return {"messages": values}
+        listed = [value for value in values if isinstance(value, dict)]
+        if any("parts" in value for value in listed):
+            return {"contents": values}
+        return {"messages": values} if all("role" in value for value in listed) else {"input": values}
     choices = [
         value if isinstance(value, dict) and ("message" in value or "text" in value) else {"message": value}
         for value in values
@@ -150,11 +148,11 @@ def _of_list(values: list[Any], *, prompt: bool) -> Object | None:
 
 def _of_message(value: Object) -> Object:
     """A message in place of a whole response becomes its only choice."""
-    if "choices" in value:
+    if bodies.is_response(value):
         return value
     if isinstance(value.get("message"), dict):
         return {**value, "choices": [value]}
-    if value.get("role") == "assistant" and value.get("type") != "message" and holds(value):
+    if value.get("role") in ("assistant", "model") and "content" in value:
         return {"choices": [{"message": value}]}
     return value
 
@@ -173,5 +171,5 @@ def _as_response(parts: Object) -> Object:
         return {"choices": parts["choices"]}
     message: Object = {name: parts[name] for name in _MESSAGE_PARTS if name in parts}
     if isinstance(message.get("content"), dict):
-        message["content"] = openai.compact(message["content"])
+        message["content"] = compact(message["content"])
     return {"choices": [{"message": message}]}
