@@ -336,9 +336,8 @@ def _stream_end(record: Record, response: Side) -> None:
     if not record.stream or record.response_state != "full" or body is None:
         return
     choices = body.get("choices")
-    if body.get("complete") is False:
-        record.response_state = "partial_stream"
-    elif isinstance(choices, list) and choices and record.finish_reason is None and all(map(_has_end, choices)):
+    open_end = isinstance(choices, list) and bool(choices) and all(map(_has_end, choices))
+    if body.get("complete") is False or (open_end and record.finish_reason is None):
         record.response_state = "partial_stream"
 
 
