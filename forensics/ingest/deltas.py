@@ -266,8 +266,8 @@ class _Stream:
         if kind == "content_block_start":
             self._block(choice, key, chunk.get("content_block"), at)
         elif isinstance(delta, dict):
-            for name, sort in (("text", "text"), ("thinking", "reasoning"), ("partial_json", "call")):
-                self._text(choice, key, sort, delta.get(name), at)
+            for field_name, sort in (("text", "text"), ("thinking", "reasoning"), ("partial_json", "call")):
+                self._text(choice, key, sort, delta.get(field_name), at)
 
     def _block(self, choice: _Choice, key: int, block: object, at: int | None) -> None:
         for sort, value in pieces_of(block) if isinstance(block, dict) else ():
@@ -378,9 +378,11 @@ class _Stream:
 
     def _converse(self, chunk: Object, at: int | None) -> None:
         """Events as the SDK gives them, in an object of their own name, and as they come, without it."""
-        inner = next((chunk[name] for name in _CONVERSE if isinstance(chunk.get(name), dict)), None)
-        if inner is None:
-            inner = chunk.get("metadata") if isinstance(chunk.get("metadata"), dict) else chunk
+        inner: Object = chunk
+        for name in (*sorted(_CONVERSE), "metadata"):
+            if isinstance(chunk.get(name), dict):
+                inner = chunk[name]
+                break
         reason = inner.get("stopReason")
         if isinstance(reason, str):
             self._of("", 0).finish = reason

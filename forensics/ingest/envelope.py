@@ -87,8 +87,13 @@ def _first_text(obj: Object, keys: Iterable[str]) -> str | None:
     return None
 
 
-def parse_envelope(obj: Object, context: FileContext, *, default_vantage: str = "gateway") -> tuple[Record, ...]:
-    """The one record of `obj`. Raises Reject where it holds no id or is no call at all."""
+def parse_envelope(
+    obj: Object, context: FileContext, *, default_vantage: str = "gateway", made_id: bool = False
+) -> tuple[Record, ...]:
+    """The one record of `obj`. Raises Reject where it holds no id or is no call at all.
+
+    With `made_id` a call without any id is named by the digest of its unit, and counted.
+    """
     plan = plan_of(obj)
     headers: dict[str, str] = {}
     for key in plan.headers:
@@ -124,7 +129,10 @@ def parse_envelope(obj: Object, context: FileContext, *, default_vantage: str = 
         if record.request_id is None or not named:
             raise Reject("no_id")
     if record.request_id is None:
-        raise Reject("no_id")
+        if not made_id or context.place is None:
+            raise Reject("no_id")
+        record.request_id = f"sha256:{context.place.digest[:16]}"
+        context.notice("made_id")
     record.texts = texts
     record.prompt_state, record.response_state = prompt_state, response_state
     _people(record, obj, plan, request, headers)
