@@ -171,7 +171,10 @@ class _Stream:
                 listed.append(_choice(whole, len(listed), responses_api.finish_reason(self.final)))
             complete = self.final.get("status") in ("completed", "incomplete") and not self.body.get("error")
         self.body["choices"] = listed
-        strays = len({stray for stray, _ in self.choices if stray})
+        foreign = sorted({stray for stray, _ in self.choices if stray})
+        if foreign:
+            self.body["stray_ids"] = foreign
+        strays = len(foreign)
         return Assembled(self.body, complete, strays, differs, chunks, self.first_at, self.last_at)
 
     def _text(self, choice: _Choice, key: Any, sort: str, piece: object, at: int | None) -> None:
@@ -313,8 +316,8 @@ class _Stream:
             if str(item.get("type")).endswith("_call"):
                 choice = self._of(stray, 0)
                 block = choice.blocks.setdefault((output, 0, "call"), _Block("call"))
-                (name, arguments) = responses_api.call_of(item)
-                block.name = [name] if isinstance(name, str) else []
+                called, arguments = responses_api.call_of(item)
+                block.name = [called] if isinstance(called, str) else []
                 if not block.pieces:
                     block.value = arguments
             return

@@ -126,7 +126,7 @@ def parse_envelope(
     if request is None and response is None and prompt_state == response_state == "absent":
         # An `id` alone may be anything's; with a tenant beside it, it is a gateway's line.
         named = first_id(obj, plan.ids) is not None or bool(headers) or bool(plan.tenant)
-        if record.request_id is None or not named:
+        if (record.request_id is None or not named) and not made_id:
             raise Reject("no_id")
     if record.request_id is None:
         if not made_id or context.place is None:
@@ -307,6 +307,8 @@ def _identify(
         earlier = id_text(request["previous_response_id"])
         if earlier is not None:
             ids["previous_response_id"] = earlier
+    if response is not None and "stray_ids" in response and "complete" in response:
+        ids["stray_id"] = " ".join(response["stray_ids"])
     for key in plan.other_ids:
         if (value := id_text(obj[key])) is not None:
             ids[key] = value

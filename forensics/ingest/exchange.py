@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import zlib
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import unquote
 
@@ -94,9 +95,22 @@ def record_of(exchange: Exchange, context: FileContext) -> Record | None:
         record.first_token_at = stream.made.first_at if stream.made.first_at is not None else exchange.first_byte_at
         if record.finished_at is None:
             record.finished_at = stream.made.last_at
-    if record.received_at is None and record.finished_at is None and body is not None and body.get("created"):
-        record.finished_at, record.time_precision = parse_time(body["created"], context)
+    if record.received_at is None and record.finished_at is None:
+        _end(record, exchange, body, context)
     return record
+
+
+def _end(record: Record, exchange: Exchange, body: Object | None, context: FileContext) -> None:
+    """A capture without times: when the service says that it made the answer, else when it sent the head."""
+    for name in ("created", "created_at"):
+        if body is not None and body.get(name):
+            record.finished_at, record.time_precision = parse_time(body[name], context)
+    if record.finished_at is None and (date := exchange.response_headers.get("date")):
+        try:
+            at = parsedate_to_datetime(date)
+        except (TypeError, ValueError, OverflowError):
+            return
+        record.finished_at, record.time_precision = parse_time(at.isoformat(), context)
 
 
 def decoded(data: bytes, headers: dict[str, str]) -> str | None:

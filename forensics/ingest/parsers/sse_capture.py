@@ -1,7 +1,7 @@
 """Captures of streamed answers that are files of their own: chat and text completions, Responses, Anthropic, Gemini.
 
-Reads the units that the wrapper `sse` makes: one stream, with the HTTP heads and the request before it where the capture
-has them. A capture of an answer that was not streamed is read as well. The vantage is the client's. The prompt is known
+Reads the units that the wrapper `sse` makes: one stream, with the HTTP heads and the request before it where the
+capture has them. A capture of an answer that was not streamed is read as well. The vantage is the client's. The prompt is known
 only where the capture holds the request.
 """
 

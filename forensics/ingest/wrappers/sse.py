@@ -7,8 +7,8 @@ parser `sse_capture`.
 
 A new unit begins with a request, with a response after another response, after the end of a stream (`[DONE]`,
 `message_stop`, `response.completed`), and with a new id after a stream whose choices have all finished. A chunk with
-another id in the middle of a stream stays in it, where the parser sees that it is foreign, unless it begins an answer of
-its own and the former id does not come back: then the former stream was broken off.
+another id in the middle of a stream stays in it, where the parser sees that it is foreign, unless it begins an answer
+of its own and the former id does not come back: then the former stream was broken off.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ _STRICT = re.compile(
     rb"data: ?(?:\{|\[DONE\]|\[\{)|event: ?(?:message|content_block|response\.|ping|error|completion)[\w.]*$|: [\w-]+"
 )
 _TIMED = re.compile(
-    rb"\[?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?Z| ?[+-]\d\d:?\d\d)?|\d{10}(?:\.\d{1,9})?|\d{13}(?:\.\d{1,6})?"
+    rb"\[?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?Z| ?[+-]\d\d:?\d\d)?|\d{10}(?:\.\d{1,9})?"
+    rb"|\d{13}(?:\.\d{1,6})?"
     rb"|\d{16}|\d{19})\]?(?:[ \t|,;]+(?=(?:data|event|id|retry):|: )|[ \t|,;]*$)"
 )
 _STATUS = re.compile(rb"HTTP/\d(?:\.\d)? \d{3}(?: |$)")
@@ -116,7 +117,7 @@ def _is_chunk_text(data: str) -> bool:
 
 @dataclass(slots=True)
 class _Split:
-    """Where a chunk with another id begins: the place among units and lines, the id, and whether it begins an answer."""
+    """Where a chunk with another id stands among units and lines, and whether it begins an answer."""
 
     unit: int
     line: int
