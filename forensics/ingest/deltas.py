@@ -103,9 +103,14 @@ def is_chunk(value: Object) -> bool:
     return not _CONVERSE.isdisjoint(value)
 
 
-def assemble(chunks: Sequence[tuple[Object, int | None]], done: bool = False) -> Assembled:
-    """The body that the chunks make; each comes with its time, if known. `done`: the stream said that it ended."""
+def assemble(
+    chunks: Sequence[tuple[Object, int | None]], done: bool = False, done_at: int | None = None
+) -> Assembled:
+    """The body that the chunks make; each comes with its time, if known. `done`: the stream said that it ended, and
+    when.
+    """
     stream = _Stream(done)
+    stream.last_at = done_at
     for chunk, at in chunks:
         stream.add(chunk, at)
     return stream.end()
@@ -147,6 +152,9 @@ class _Stream:
     def end(self) -> Assembled:
         """The answer."""
         own = [choice for (stray, _), choice in self.choices.items() if not stray]
+        if self.final is not None:
+            for choice in own:
+                choice.finish = choice.finish or responses_api.finish_reason(self.final)
         finished = bool(own) and all(choice.finish is not None for choice in own)
         complete = (self.done or finished) and not self.body.get("error")
         # The stream's own choices first, so that their places are what they would be without strays.
@@ -163,9 +171,11 @@ class _Stream:
         if self.final is not None:
             whole = responses_api.pieces_of(self.final)
             streamed = [piece for choice in own for piece in choice.pieces()]
-            if not own:
-                listed.insert(0, _choice(whole, 0, responses_api.finish_reason(self.final)))
-                chunks = [(place + 1, *rest) for place, *rest in chunks]  # type: ignore[misc]
+            if not _said(streamed):
+                # The capture holds none of the deltas.
+                last = _choice(whole, 0, responses_api.finish_reason(self.final))
+                listed[: len(own)] = [last]
+                chunks = [(place + 1 - len(own), *rest) for place, *rest in chunks]
             elif _said(whole) != _said(streamed):
                 differs = True
                 listed.append(_choice(whole, len(listed), responses_api.finish_reason(self.final)))

@@ -27,6 +27,8 @@ _ENDPOINT = re.compile(
     r"|[^/]+:(?:generateContent|streamGenerateContent|rawPredict|streamRawPredict))/?$"
 )
 _MODEL = re.compile(r"/(?:models|model|deployments)/([^/:]+)")
+# What capture tools put in the place of a secret: the same for everybody, so it is no key.
+_MASKED = re.compile(r"(?i)(?:bearer |basic )?(?:<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}|[*x.]*|redacted|masked|dummy|fake|test)")
 _KEY_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 
 
@@ -73,9 +75,10 @@ def record_of(exchange: Exchange, context: FileContext) -> Record | None:
         if value is not None:
             obj[name] = value
     for name in _KEY_HEADERS:
-        if name in exchange.request_headers:
-            obj["api_key"] = exchange.request_headers[name]
-            break
+        if name in obj["headers"] and _MASKED.fullmatch(obj["headers"][name]):
+            del obj["headers"][name]
+        elif name in exchange.request_headers:
+            obj.setdefault("api_key", exchange.request_headers[name])
     record = parse_envelope(obj, context, default_vantage="client", made_id=True)[0]
     own = exchange.request_headers.get("x-request-id")
     if own and own != record.request_id:
@@ -106,26 +109,29 @@ def _end(record: Record, exchange: Exchange, body: Object | None, context: FileC
         if body is not None and body.get(name):
             record.finished_at, record.time_precision = parse_time(body[name], context)
     if record.finished_at is None and (date := exchange.response_headers.get("date")):
-        try:
-            at = parsedate_to_datetime(date)
-        except (TypeError, ValueError, OverflowError):
-            return
-        record.finished_at, record.time_precision = parse_time(at.isoformat(), context)
+        record.finished_at, record.time_precision = mail_time(date, context)
+
+
+def mail_time(value: str, context: FileContext) -> tuple[int | None, str | None]:
+    """A time as HTTP's `Date` writes it, as (UTC microseconds, precision); (None, None) where it is none."""
+    try:
+        at = parsedate_to_datetime(value)
+    except (TypeError, ValueError, OverflowError, IndexError):
+        return None, None
+    return parse_time(at.isoformat(), context)
 
 
 def decoded(data: bytes, headers: dict[str, str]) -> str | None:
     """A body as text: unpacked where it is packed, else as it is; None where it cannot be."""
     try:
-        if data[:2] == b"\x1f\x8b":
-            return _unpacked(data, 31).decode("utf-8", "replace")
-        if data[:4] == b"\x28\xb5\x2f\xfd":
-            import zstandard
-
-            try:
-                piece = zstandard.ZstdDecompressor().decompressobj().decompress(data)
-            except zstandard.ZstdError:
-                return None
-            return piece.decode("utf-8", "replace") if len(piece) <= MOST_BODY else None
+        # A body may be packed twice: by the service and again by a proxy.
+        for _ in range(3):
+            if data[:2] == b"\x1f\x8b":
+                data = _unpacked(data, 31)
+            elif data[:4] == b"\x28\xb5\x2f\xfd":
+                data = _unpacked_zstd(data)
+            else:
+                break
         try:
             return data.decode("utf-8")
         except UnicodeDecodeError:
@@ -137,6 +143,17 @@ def decoded(data: bytes, headers: dict[str, str]) -> str | None:
             return _unpacked(data, -15).decode("utf-8", "replace")
     except zlib.error:
         return None
+
+
+def _unpacked_zstd(data: bytes) -> bytes:
+    import zstandard
+
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(data) as reader:
+            unpacked: bytes = reader.read(MOST_BODY)
+    except zstandard.ZstdError:
+        raise zlib.error("damaged") from None
+    return unpacked
 
 
 def _unpacked(data: bytes, bits: int) -> bytes:

@@ -10,7 +10,7 @@ import binascii
 from collections.abc import Sequence
 from typing import Any
 
-from forensics.ingest.exchange import Exchange, header_pairs, record_of
+from forensics.ingest.exchange import Exchange, header_pairs, mail_time, record_of
 from forensics.ingest.parts import compact
 from forensics.ingest.record import STRUCTURE, FileContext, Item
 from forensics.ingest.timestamps import parse_time
@@ -54,8 +54,10 @@ def parse(obj: Object, context: FileContext) -> Sequence[Item]:
         header_pairs(response.get("headers")),
         _body(response.get("body", response.get("content"))),
     )
-    if obj.get("recorded_at"):
-        exchange.finished_at, exchange.precision = parse_time(obj["recorded_at"], context)
+    recorded = obj.get("recorded_at")
+    if isinstance(recorded, str) and recorded:
+        known = mail_time(recorded, context)
+        exchange.finished_at, exchange.precision = known if known[0] is not None else parse_time(recorded, context)
     record = record_of(exchange, context)
     return STRUCTURE if record is None else (record,)
 

@@ -117,12 +117,11 @@ def _is_chunk_text(data: str) -> bool:
 
 @dataclass(slots=True)
 class _Split:
-    """Where a chunk with another id stands among units and lines, and whether it begins an answer."""
+    """Where, among units and lines, a chunk begins an answer of another id."""
 
     unit: int
     line: int
     own: str
-    begins: bool
 
 
 class Peeler:
@@ -142,7 +141,7 @@ class Peeler:
         self._events = False
         self._finished = False
         self._id = ""
-        self._split: _Split | None = None
+        self._splits: list[_Split] = []
         self._open: dict[str, dict[int, bool]] = {}  # id -> choice -> whether it is still open
         self._event = (0, 0)  # units and lines before the event at hand
 
@@ -230,21 +229,24 @@ class Peeler:
         if chunk.get("type") in FINISHED:
             self._finished = True
         own, begins = _id_of(chunk)
-        if own and own != self._id:
-            if not self._id:
-                self._id = own
-            else:
-                active = self._split.own if self._split is not None else self._id
-                choices = self._open.get(active)
-                if own != active and choices and not any(choices.values()):
-                    # The stream before has come to its end.
-                    yield from self._flush(keep=self._event)
-                    self._id = own
-                elif self._split is None:
-                    self._split = _Split(*self._event, own, begins)
-        elif own:
-            self._split = None
+        if own:
+            yield from self._follow(own, begins)
         self._note(own or self._id, chunk)
+
+    def _follow(self, own: str, begins: bool) -> Iterable[Unit]:
+        """Decide which stream a chunk with an id belongs to."""
+        ids = [self._id, *(split.own for split in self._splits)]
+        if not self._id:
+            self._id = own
+        elif own in ids:
+            # A former id is back: what came between is no stream of its own.
+            del self._splits[ids.index(own) :]
+        elif (choices := self._open.get(ids[-1])) and not any(choices.values()):
+            # The stream before has come to its end.
+            yield from self._flush(keep=self._event)
+            self._id = own
+        elif begins:
+            self._splits.append(_Split(*self._event, own))
 
     def _note(self, own: str, chunk: dict[str, Any]) -> None:
         for choice in chunk.get("choices") or chunk.get("candidates") or ():
@@ -264,17 +266,19 @@ class Peeler:
 
     def _flush(self, keep: tuple[int, int] | None = None) -> Iterable[Unit]:
         """Give on what is held, but for what stands from `keep` on."""
-        units, lines, times, split = self._units, self._lines, self._times, self._split
+        units, lines, times, splits = self._units, self._lines, self._times, self._splits
         self._clear()
         if keep is not None:
             self._units, self._lines, self._times = units[keep[0] :], lines[keep[1] :], times[keep[1] :]
             self._events = bool(self._units)
             units, lines, times = units[: keep[0]], lines[: keep[1]], times[: keep[1]]
-        if split is not None and split.begins and 0 < split.unit < len(units):
-            yield _framed(units[: split.unit], lines[: split.line], times[: split.line])
-            units, lines, times = units[split.unit :], lines[split.line :], times[split.line :]
-        if units:
-            yield _framed(units, lines, times)
+        unit = line = 0
+        for split in splits:
+            if unit < split.unit < len(units):
+                yield _framed(units[unit : split.unit], lines[line : split.line], times[line : split.line])
+                unit, line = split.unit, split.line
+        if unit < len(units):
+            yield _framed(units[unit:], lines[line:], times[line:])
 
     def end(self) -> Iterable[Unit]:
         """What is held at the end of the file."""
