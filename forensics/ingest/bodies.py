@@ -34,7 +34,7 @@ def request_texts(body: Object, texts: list[Text]) -> bool:
 
 
 def request_state(body: Object) -> str:
-    """What a request whose texts were read says of its prompt: `full`, or `offloaded` where the service holds a part."""
+    """The state of a prompt whose texts were read: `full`, or `offloaded` where the service holds a part of it."""
     return "offloaded" if "messages" not in body and responses_api.is_stored(body) else "full"
 
 

@@ -103,9 +103,14 @@ def is_chunk(value: Object) -> bool:
     return not _CONVERSE.isdisjoint(value)
 
 
-def assemble(chunks: Sequence[tuple[Object, int | None]], done: bool = False) -> Assembled:
-    """The body that the chunks make; each comes with its time, if known. `done`: the stream said that it ended."""
+def assemble(
+    chunks: Sequence[tuple[Object, int | None]], done: bool = False, done_at: int | None = None
+) -> Assembled:
+    """The body that the chunks make; each comes with its time, if known. `done`: the stream said that it ended, and
+    when.
+    """
     stream = _Stream(done)
+    stream.last_at = done_at
     for chunk, at in chunks:
         stream.add(chunk, at)
     return stream.end()
@@ -147,6 +152,9 @@ class _Stream:
     def end(self) -> Assembled:
         """The answer."""
         own = [choice for (stray, _), choice in self.choices.items() if not stray]
+        if self.final is not None:
+            for choice in own:
+                choice.finish = choice.finish or responses_api.finish_reason(self.final)
         finished = bool(own) and all(choice.finish is not None for choice in own)
         complete = (self.done or finished) and not self.body.get("error")
         # The stream's own choices first, so that their places are what they would be without strays.
@@ -163,15 +171,20 @@ class _Stream:
         if self.final is not None:
             whole = responses_api.pieces_of(self.final)
             streamed = [piece for choice in own for piece in choice.pieces()]
-            if not own:
-                listed.insert(0, _choice(whole, 0, responses_api.finish_reason(self.final)))
-                chunks = [(place + 1, *rest) for place, *rest in chunks]  # type: ignore[misc]
+            if not _said(streamed):
+                # The capture holds none of the deltas.
+                last = _choice(whole, 0, responses_api.finish_reason(self.final))
+                listed[: len(own)] = [last]
+                chunks = [(place + 1 - len(own), *rest) for place, *rest in chunks]
             elif _said(whole) != _said(streamed):
                 differs = True
                 listed.append(_choice(whole, len(listed), responses_api.finish_reason(self.final)))
             complete = self.final.get("status") in ("completed", "incomplete") and not self.body.get("error")
         self.body["choices"] = listed
-        strays = len({stray for stray, _ in self.choices if stray})
+        foreign = sorted({stray for stray, _ in self.choices if stray})
+        if foreign:
+            self.body["stray_ids"] = foreign
+        strays = len(foreign)
         return Assembled(self.body, complete, strays, differs, chunks, self.first_at, self.last_at)
 
     def _text(self, choice: _Choice, key: Any, sort: str, piece: object, at: int | None) -> None:
@@ -266,8 +279,8 @@ class _Stream:
         if kind == "content_block_start":
             self._block(choice, key, chunk.get("content_block"), at)
         elif isinstance(delta, dict):
-            for name, sort in (("text", "text"), ("thinking", "reasoning"), ("partial_json", "call")):
-                self._text(choice, key, sort, delta.get(name), at)
+            for field_name, sort in (("text", "text"), ("thinking", "reasoning"), ("partial_json", "call")):
+                self._text(choice, key, sort, delta.get(field_name), at)
 
     def _block(self, choice: _Choice, key: int, block: object, at: int | None) -> None:
         for sort, value in pieces_of(block) if isinstance(block, dict) else ():
@@ -313,8 +326,8 @@ class _Stream:
             if str(item.get("type")).endswith("_call"):
                 choice = self._of(stray, 0)
                 block = choice.blocks.setdefault((output, 0, "call"), _Block("call"))
-                (name, arguments) = responses_api.call_of(item)
-                block.name = [name] if isinstance(name, str) else []
+                called, arguments = responses_api.call_of(item)
+                block.name = [called] if isinstance(called, str) else []
                 if not block.pieces:
                     block.value = arguments
             return
@@ -378,9 +391,11 @@ class _Stream:
 
     def _converse(self, chunk: Object, at: int | None) -> None:
         """Events as the SDK gives them, in an object of their own name, and as they come, without it."""
-        inner = next((chunk[name] for name in _CONVERSE if isinstance(chunk.get(name), dict)), None)
-        if inner is None:
-            inner = chunk.get("metadata") if isinstance(chunk.get("metadata"), dict) else chunk
+        inner: Object = chunk
+        for name in (*sorted(_CONVERSE), "metadata"):
+            if isinstance(chunk.get(name), dict):
+                inner = chunk[name]
+                break
         reason = inner.get("stopReason")
         if isinstance(reason, str):
             self._of("", 0).finish = reason

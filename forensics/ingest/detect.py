@@ -107,7 +107,7 @@ def is_document(head: bytes) -> bool:
     """Whether a file is one JSON value over several lines, or an array of records."""
     first, _, rest = head.lstrip().partition(b"\n")
     first = first.strip()
-    if first == b"{":
+    if first[:1] == b"{" and first[-1:] in (b"{", b"[", b","):
         return bool(rest.strip())
     if first[:1] != b"[" or STAMP.match(first):
         return False

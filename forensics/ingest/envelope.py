@@ -87,8 +87,13 @@ def _first_text(obj: Object, keys: Iterable[str]) -> str | None:
     return None
 
 
-def parse_envelope(obj: Object, context: FileContext, *, default_vantage: str = "gateway") -> tuple[Record, ...]:
-    """The one record of `obj`. Raises Reject where it holds no id or is no call at all."""
+def parse_envelope(
+    obj: Object, context: FileContext, *, default_vantage: str = "gateway", made_id: bool = False
+) -> tuple[Record, ...]:
+    """The one record of `obj`. Raises Reject where it holds no id or is no call at all.
+
+    With `made_id` a call without any id is named by the digest of its unit, and counted.
+    """
     plan = plan_of(obj)
     headers: dict[str, str] = {}
     for key in plan.headers:
@@ -121,10 +126,13 @@ def parse_envelope(obj: Object, context: FileContext, *, default_vantage: str = 
     if request is None and response is None and prompt_state == response_state == "absent":
         # An `id` alone may be anything's; with a tenant beside it, it is a gateway's line.
         named = first_id(obj, plan.ids) is not None or bool(headers) or bool(plan.tenant)
-        if record.request_id is None or not named:
+        if (record.request_id is None or not named) and not made_id:
             raise Reject("no_id")
     if record.request_id is None:
-        raise Reject("no_id")
+        if not made_id or context.place is None:
+            raise Reject("no_id")
+        record.request_id = f"sha256:{context.place.digest[:16]}"
+        context.notice("made_id")
     record.texts = texts
     record.prompt_state, record.response_state = prompt_state, response_state
     _people(record, obj, plan, request, headers)
@@ -299,6 +307,8 @@ def _identify(
         earlier = id_text(request["previous_response_id"])
         if earlier is not None:
             ids["previous_response_id"] = earlier
+    if response is not None and "stray_ids" in response and "complete" in response:
+        ids["stray_id"] = " ".join(response["stray_ids"])
     for key in plan.other_ids:
         if (value := id_text(obj[key])) is not None:
             ids[key] = value

@@ -10,17 +10,21 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from forensics.ingest import wrappers
+from forensics.ingest import transcoders, wrappers
 from forensics.ingest.blocks import BLOCK_BYTES, Oversized, plain_blocks, stream_blocks
+<<<<<<< HEAD
 from forensics.ingest.cloudflare import PrivateKey
 from forensics.ingest.detect import Detected, detect, detect_lines, judge, sample_of
+=======
+from forensics.ingest.detect import SAMPLE_LINES, Detected, detect, detect_lines, judge, sample_of
+>>>>>>> captures
 from forensics.ingest.documents import document_blocks, value_spans
 from forensics.ingest.files import EvidenceFile
 from forensics.ingest.record import FileContext
 from forensics.ingest.registry import FALLBACK, Registry, registry
 from forensics.ingest.sglang import worker_of_file
 from forensics.ingest.streams import Limits, StreamEnd, pieces, sniff
-from forensics.ingest.units import line_units, span_units, unit_blocks
+from forensics.ingest.units import Unit, line_units, span_units, unit_blocks
 from forensics.ingest.worker import Block, BlockResult, FileFacts
 from forensics.ingest.wrappers import peel
 
@@ -122,11 +126,14 @@ _COUNTS = (
 def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Account, Iterator[Block | Oversized]]:
     """The account of a file, still empty, and its blocks, not yet read."""
     with file.path.open("rb") as source:
-        compression = sniff(source.read(512))
+        head = source.read(min(transcoders.HEAD, file.size))
+    compression = sniff(head)
     if compression not in ("none", "gzip", "zstd"):
         detected = Detected("unknown", f"a {compression} file, which is not supported")
         return Account(file, sha256, "none", detected), iter((_whole(file, "unsupported_container", sha256),))
     known = registry(reading.profiles)
+    if compression == "none" and (container := transcoders.of_head(head)) is not None:
+        return _transcoded(file, sha256, container, reading, known)
     samples = sample_of(file.path, file.size, compression)
     context = FileContext(file.name, ZoneInfo(reading.time_zone), worker_of_file(file.name), file.modified_ns // 1000)
     detected = detect(samples, context, known)
@@ -144,6 +151,7 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
         return Account(file, sha256, "none", detected), iter((_whole(file, "binary", sha256),))
     if reading.format is not None:
         detected = replace(detected, format=reading.format, reason="named by the user")
+<<<<<<< HEAD
     name = detected.format if detected.format != "unknown" else FALLBACK
     facts = FileFacts(
         file.name,
@@ -157,6 +165,9 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
         known.load(name).KIND == "log",
         reading.private_keys,
     )
+=======
+    facts = _facts(file, detected, reading, known)
+>>>>>>> captures
     account = Account(file, sha256, compression, detected)
     blocks: Iterator[Block | Oversized]
     if document is not None:
@@ -172,6 +183,47 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
         if detected.chain:
             blocks = unit_blocks(peel(line_units(blocks), detected.chain, context), facts)
     return account, _noticed(_closed(blocks, facts), account, context)
+
+
+def _transcoded(
+    file: EvidenceFile, sha256: str, container: str, reading: Reading, known: Registry
+) -> tuple[Account, Iterator[Block | Oversized]]:
+    """A container whose records are no lines."""
+    why = transcoders.missing(container)
+    if why is not None:
+        account = Account(file, sha256, "none", Detected("unknown", why))
+        return account, iter((_whole(file, "unsupported_container", sha256),))
+    context = FileContext(file.name, ZoneInfo(reading.time_zone), worker_of_file(file.name), file.modified_ns // 1000)
+    limits = Limits(reading.max_ratio, reading.max_bytes)
+
+    def units() -> Iterator[Unit | Oversized]:
+        return transcoders.units(container, file.path, file.size, limits, context)
+
+    sampled = [
+        unit.data
+        for unit in islice(units(), SAMPLE_LINES)
+        if isinstance(unit, Unit) and unit.reason is None and unit.data
+    ]
+    detected = judge(sampled, context, known, f"records of a {container} file")
+    context.notices.clear()
+    facts = _facts(file, detected, reading, known)
+    account = Account(file, sha256, "none", detected)
+    return account, _noticed(_closed(unit_blocks(units(), facts), facts), account, context)
+
+
+def _facts(file: EvidenceFile, detected: Detected, reading: Reading, known: Registry) -> FileFacts:
+    name = detected.format if detected.format != "unknown" else FALLBACK
+    return FileFacts(
+        file.name,
+        name,
+        reading.format is not None,
+        reading.time_zone,
+        worker_of_file(file.name),
+        reading.max_line_bytes,
+        file.modified_ns // 1000,
+        reading.profiles,
+        known.load(name).KIND == "log",
+    )
 
 
 def _closed(blocks: Iterator[Block | Oversized], facts: FileFacts) -> Iterator[Block | Oversized]:

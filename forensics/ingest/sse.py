@@ -53,9 +53,10 @@ def assemble_lines(lines: Sequence[str], times: Sequence[int | None] | None) -> 
     chunks: list[tuple[Object, int | None]] = []
     unread = 0
     done = False
+    done_at: int | None = None
     for data, at in _events(lines, times):
         if data.strip() == DONE:
-            done = True
+            done, done_at = True, at
             continue
         try:
             chunk = loads(data)
@@ -64,7 +65,7 @@ def assemble_lines(lines: Sequence[str], times: Sequence[int | None] | None) -> 
             continue
         if isinstance(chunk, dict):
             chunks.append((chunk, at))
-    return Stream(assemble(chunks, done), unread)
+    return Stream(assemble(chunks, done, done_at), unread)
 
 
 def _events(lines: Sequence[str], times: Sequence[int | None] | None) -> Iterator[tuple[str, int | None]]:

@@ -15,9 +15,7 @@ from forensics.ingest.record import FileContext, Record
 NAME = "openai_pair"
 KIND = "object"
 TITLE = "Request and response of an inference API in an envelope of a gateway or proxy"
-VERSIONS = (
-    "OpenAI, Anthropic, Gemini and Bedrock Converse API schemas of 2026 and the envelopes listed in docs/formats.md"
-)
+VERSIONS = "OpenAI, Anthropic, Gemini and Bedrock Converse API schemas of 2026; envelopes of docs/formats.md"
 SOURCE = "the published schemas; public fixtures of captures"
 
 
