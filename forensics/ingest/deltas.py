@@ -103,9 +103,7 @@ def is_chunk(value: Object) -> bool:
     return not _CONVERSE.isdisjoint(value)
 
 
-def assemble(
-    chunks: Sequence[tuple[Object, int | None]], done: bool = False, done_at: int | None = None
-) -> Assembled:
+def assemble(chunks: Sequence[tuple[Object, int | None]], done: bool = False, done_at: int | None = None) -> Assembled:
     """The body that the chunks make; each comes with its time, if known. `done`: the stream said that it ended, and
     when.
     """

@@ -12,12 +12,8 @@ from zoneinfo import ZoneInfo
 
 from forensics.ingest import transcoders, wrappers
 from forensics.ingest.blocks import BLOCK_BYTES, Oversized, plain_blocks, stream_blocks
-<<<<<<< HEAD
 from forensics.ingest.cloudflare import PrivateKey
-from forensics.ingest.detect import Detected, detect, detect_lines, judge, sample_of
-=======
 from forensics.ingest.detect import SAMPLE_LINES, Detected, detect, detect_lines, judge, sample_of
->>>>>>> captures
 from forensics.ingest.documents import document_blocks, value_spans
 from forensics.ingest.files import EvidenceFile
 from forensics.ingest.record import FileContext
@@ -151,23 +147,7 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
         return Account(file, sha256, "none", detected), iter((_whole(file, "binary", sha256),))
     if reading.format is not None:
         detected = replace(detected, format=reading.format, reason="named by the user")
-<<<<<<< HEAD
-    name = detected.format if detected.format != "unknown" else FALLBACK
-    facts = FileFacts(
-        file.name,
-        name,
-        reading.format is not None,
-        reading.time_zone,
-        worker_of_file(file.name),
-        reading.max_line_bytes,
-        file.modified_ns // 1000,
-        reading.profiles,
-        known.load(name).KIND == "log",
-        reading.private_keys,
-    )
-=======
     facts = _facts(file, detected, reading, known)
->>>>>>> captures
     account = Account(file, sha256, compression, detected)
     blocks: Iterator[Block | Oversized]
     if document is not None:
@@ -223,6 +203,7 @@ def _facts(file: EvidenceFile, detected: Detected, reading: Reading, known: Regi
         file.modified_ns // 1000,
         reading.profiles,
         known.load(name).KIND == "log",
+        reading.private_keys,
     )
 
 

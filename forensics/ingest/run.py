@@ -63,7 +63,6 @@ _NOTICES = {
     "unreadable_event": "streams hold events that could not be read",
     "unreadable_entry": "records inside batches and documents could not be read; the others of the batch were",
     "parser_error_at_end": "readers failed at the end of a file; unfinished records are lost, please report it",
-    "made_id": "records have no id of any kind; one was made from the record's digest, which joins nothing",
     "undecodable_field": "fields could not be decoded as their profile says; they were left as they are",
     "key_does_not_fit": "encrypted fields could not be opened with the private key given",
     "call_given_out_early": "calls over several rows were given out before the end of the file, as very many were open",

@@ -19,21 +19,17 @@ from importlib import import_module
 from types import ModuleType
 
 # Objects first by how particular their marks are; the generic pair comes last.
-<<<<<<< HEAD
-OBJECT_PARSERS = ("sglang_json", "azure_llm", "house", "openai_pair")
-LINE_PARSERS = ("sglang_text",)
-=======
 OBJECT_PARSERS = (
     "sglang_json",
     "har",
     "mitmproxy",
     "vcr",
     "batch",
+    "azure_llm",
     "house",
     "openai_pair",
 )
 LINE_PARSERS = ("sglang_text", "sse_capture")
->>>>>>> captures
 LOG_PARSERS: tuple[str, ...] = ()
 NAMES = (*OBJECT_PARSERS, *LINE_PARSERS, *LOG_PARSERS)
 
