@@ -138,7 +138,7 @@ def _up_to_the_damage(member: Any, data: bytes) -> Iterator[bytes]:
 
 def _deflate(file: Source) -> Iterator[bytes]:
     """One bare deflate stream, which must fill the source."""
-    decoder = zlib.decompressobj(wbits=-15)
+    decoder: Any = zlib.decompressobj(wbits=-15)
     while True:
         data = file.read(_READ)
         if not data:
@@ -164,7 +164,7 @@ def _deflate(file: Source) -> Iterator[bytes]:
 
 
 def _lzma(file: Source) -> Iterator[bytes]:
-    """The LZMA stream of a zip member: version, size of the properties, properties, data. The end need not be marked."""
+    """The LZMA stream of a zip member: version, size of properties, properties, data. Its end need not be marked."""
     head = _exactly(file, 9)
     if int.from_bytes(head[2:4], "little") != 5 or head[4] >= 9 * 5 * 5:
         raise StreamEnd("damaged_stream")
