@@ -163,7 +163,10 @@ class Unfolder:
                     account.notices["archive_unlisted"] = account.notices.get("archive_unlisted", 0) + 1
                 yield from self._member(account, item, reader, level, budget)
         except StreamEnd as end:
-            said.append(Oversized(reader.position if reader else account.file.size, 0, end.reason, _NOTHING, 0))
+            position = reader.position if reader else account.file.size
+            # A stretch that could not be read and reaches to the end has said so already.
+            if not said or said[-1].reason != end.reason or said[-1].offset + said[-1].length < position:
+                said.append(Oversized(position, 0, end.reason, _NOTHING, 0))
 
     def _member(
         self, account: ArchiveAccount, entry: Entry, reader: PieceReader | None, level: int, budget: Budget

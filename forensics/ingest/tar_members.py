@@ -217,10 +217,10 @@ def _pax_map(extra: _Extra, reader: PieceReader) -> tuple[int, tuple[tuple[int, 
             lines = (text + block).split(b"\n")
             text = lines.pop()
             numbers += lines
-            if len(text) > 20 or len(numbers) > 2 * _HOLES_MOST:
-                raise _Bad
             if numbers and count is None:
                 count = 2 * _number(numbers[0].decode("ascii", "replace"))
+            if len(numbers) > 2 * _HOLES_MOST or (len(text) > 20 and (count is None or len(numbers) < 1 + count)):
+                raise _Bad
         values = [_number(number.decode("ascii", "replace")) for number in numbers[1 : 1 + count]]
         size = _number(sparse.get("realsize", ""))
     elif "map" in sparse:
