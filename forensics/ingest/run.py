@@ -240,8 +240,6 @@ def _read(
     parameters: Parameters,
     progress: Progress | None,
 ) -> list[Account]:
-    import pyarrow as pa
-
     from forensics.ingest.pool import Work, results
     from forensics.ingest.writer import Writer
 
@@ -264,7 +262,7 @@ def _read(
     total = sum(file.size for file in fresh.values())
     done = 0
     index = first
-    rows: list[Any] = []
+    rows: list[dict[str, Any]] = []
     # More processes than cores gain nothing, and each holds a few blocks and its cache of texts.
     workers = min(parameters.workers, os.cpu_count() or 1, max(1, case.resources.memory_bytes // _WORKER_BYTES))
     for item in results(work(), workers, parallel=content > _PARALLEL_BYTES):
@@ -283,7 +281,7 @@ def _read(
             unfolder.done(account.file)
             rows.append(_row(index, account, parameters))
             if len(rows) >= _FILES_AT_ONCE:
-                case.append("evidence", pa.concat_tables(rows))
+                case.append("evidence", _table(rows))
                 rows = []
             index += 1
             done += account.file.size if account.file.container_sha256 is None else 0
@@ -294,17 +292,15 @@ def _read(
             progress("ingest", min(done + within, total), total)
     writer.flush()
     if rows:
-        case.append("evidence", pa.concat_tables(rows))
+        case.append("evidence", _table(rows))
     return opened
 
 
-def _row(index: int, account: Account, parameters: Parameters) -> Any:
-    import pyarrow as pa
-
+def _row(index: int, account: Account, parameters: Parameters) -> dict[str, Any]:
     basis = "absolute"
     if account.naive_times:
         basis = "declared" if parameters.time_zone_declared or parameters.time_zone != "UTC" else "assumed"
-    row = {
+    return {
         "evidence": index,
         "name": account.file.name,
         "sha256": account.sha256,
@@ -329,8 +325,13 @@ def _row(index: int, account: Account, parameters: Parameters) -> Any:
         "complete": account.complete,
         "container_sha256": account.file.container_sha256,
     }
-    times = {"first_at": pa.timestamp("us"), "last_at": pa.timestamp("us"), "container_sha256": pa.string()}
-    return pa.table({name: pa.array([value], times.get(name)) for name, value in row.items()})
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> Any:
+    import pyarrow as pa
+
+    types = {"first_at": pa.timestamp("us"), "last_at": pa.timestamp("us"), "container_sha256": pa.string()}
+    return pa.table({name: pa.array([row[name] for row in rows], types.get(name)) for name in rows[0]})
 
 
 def _conclude(

@@ -116,6 +116,7 @@ def test_limits_are_options(forensics: Callable[..., Any], make_record: Callable
     assert forensics(*evidence, tmp_path / "no", "--max-bytes", "many").code == 2
 
 
+@pytest.mark.slow
 def test_twenty_gigabytes_of_zeros(
     forensics: Callable[..., Any], make_record: Callable[..., Any], tmp_path: Path
 ) -> None:
