@@ -473,10 +473,11 @@ def test_the_same_bytes_are_read_once(bench):
 def test_archives_in_the_tables_and_in_two_processes(make_bench, monkeypatch):
     monkeypatch.setattr("forensics.ingest.run._PARALLEL_BYTES", 0)
     rows = []
+    members = [(f"{i}.jsonl", lines(f"m{i}", 50)) for i in range(20)]
+    data = PACK["zstd"](tar_of([*members, ("in.zip", zip_of(TWO))]))
     for workers in (1, 2):
         bench = make_bench(f"w{workers}")
-        members = [(f"{i}.jsonl", lines(f"m{i}", 50)) for i in range(20)]
-        bench.put("a.tar.zst", PACK["zstd"](tar_of([*members, ("in.zip", zip_of(TWO))])))
+        bench.put("a.tar.zst", data)
         summary = bench.run(workers=workers)
         assert summary.figures["records"] == 1080
         assert summary.figures["bytes"] == (bench.folder / "a.tar.zst").stat().st_size
