@@ -6,6 +6,9 @@ from typing import Any
 
 from forensics.case.store import Case
 
+_BREAKS = {"damaged_stream", "ratio", "size", "memory", "members", "depth"}
+# An archive may hold thousands of files of no known format: so many are said one by one.
+_SAID_EACH = 20
 _SUMS = ("records", "repeated", "rejected", "blank", "structure")
 
 
@@ -34,12 +37,14 @@ def figures_of(case: Case) -> tuple[dict[str, Any], list[str]]:
                 "content_bytes": row[12],
                 "complete": row[13],
                 "compression": row[14],
+                "container_sha256": row[15],
             }
         )
     figures: dict[str, Any] = {"files": files}
     for name in _SUMS:
         figures[name] = sum(file[name] for file in files)
-    figures["bytes"] = sum(file["bytes"] for file in files)
+    # A member's bytes are the archive's already.
+    figures["bytes"] = sum(file["bytes"] for file in files if file["container_sha256"] is None)
     figures["content_bytes"] = sum(file["content_bytes"] for file in files)
     figures["incomplete"] = sum(not file["complete"] for file in files)
     names = ("requests", "joined", "examinable", "without_tenant", "tenants", "tenant_conflicts", "contents")
@@ -48,16 +53,26 @@ def figures_of(case: Case) -> tuple[dict[str, Any], list[str]]:
 
 
 def _warnings(figures: dict[str, Any]) -> list[str]:
-    warnings = []
+    said: dict[str, list[str]] = {}
     for file in figures["files"]:
         label = f"file {file['evidence']} (sha256 {file['sha256'][:12]})"
-        if not file["content_bytes"] and file["complete"]:
-            warnings.append(f"{label} is empty")
-        elif file["format"] == "unknown":
-            warnings.append(f"{label} is in no known format; all of it counts as rejected")
+        if file["complete"] and not file["content_bytes"] and not file["rejected"]:
+            said.setdefault("empty", []).append(f"{label} is empty")
+        elif file["complete"] and file["format"] == "unknown":
+            said.setdefault("in no known format, and count as rejected", []).append(
+                f"{label} is in no known format; all of it counts as rejected"
+            )
         if not file["complete"]:
-            why = ", ".join(sorted(set(file["reasons"]) & {"damaged_stream", "ratio", "size"}))
-            warnings.append(f"{label} was not read to its end ({why}); what came before is in the case")
+            why = ", ".join(sorted(set(file["reasons"]) & _BREAKS))
+            said.setdefault("not read to their end", []).append(
+                f"{label} was not read to its end ({why}); what came before is in the case"
+            )
+    warnings = [text for texts in said.values() for text in texts[:_SAID_EACH]]
+    warnings += [
+        f"{len(texts) - _SAID_EACH} further files are {what}; `forensics ask CASE evidence` lists all"
+        for what, texts in said.items()
+        if len(texts) > _SAID_EACH
+    ]
     if figures["repeated"]:
         warnings.append(f"{figures['repeated']} records repeat earlier ones and add nothing")
     if figures["rejected"]:

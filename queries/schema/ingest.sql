@@ -5,14 +5,15 @@
 -- order:    none
 -- All times are TIMESTAMP in UTC microseconds. All text offsets are code points. Keys are dense and start at 0.
 
--- One row per input file (per member, where a file holds several).
+-- One row per input file and per file that an archive holds; the archive's own row stands after those of its members
+-- and counts what is not a member's: its syntax (structure) and what is damaged (rejected).
 -- records + rejected + blank + structure = all lines; the *_bytes columns add up to content_bytes.
 CREATE TABLE IF NOT EXISTS evidence (
     evidence          INTEGER PRIMARY KEY,
     name              VARCHAR NOT NULL,      -- file name as given, for display only; never used as a path
-    sha256            VARCHAR NOT NULL,      -- of the file as it lies on disk
-    bytes             BIGINT NOT NULL,       -- of the file as it lies on disk
-    compression       VARCHAR NOT NULL,      -- none | gzip | zstd
+    sha256            VARCHAR NOT NULL,      -- of the file as it lies on disk, or of the member's bytes
+    bytes             BIGINT NOT NULL,       -- of the file as it lies on disk, or of the member's bytes
+    compression       VARCHAR NOT NULL,      -- none, or gzip | zstd | bzip2 | xz, several joined by + from the outside in
     content_bytes     BIGINT NOT NULL,       -- after decompression
     format            VARCHAR NOT NULL,      -- parser name, or unknown
     format_reason     VARCHAR NOT NULL,
@@ -29,7 +30,8 @@ CREATE TABLE IF NOT EXISTS evidence (
     rejected_bytes    BIGINT NOT NULL,
     blank_bytes       BIGINT NOT NULL,
     structure_bytes   BIGINT NOT NULL,
-    complete          BOOLEAN NOT NULL       -- false: a limit or a damaged stream ended the reading early
+    complete          BOOLEAN NOT NULL,      -- false: a limit or a damaged stream ended the reading early
+    container_sha256  VARCHAR                -- of the archive that this file is a member of; null: given as a file
 );
 
 -- One row per unreadable record. Never the text.
