@@ -1,29 +1,82 @@
-"""Records to calls: which records tell of one call, which vantages saw it, whose it is. The work is SQL."""
+"""Records to calls: which records tell of one call, which vantages saw it, whose it is. The work is SQL.
+
+Ids first, the best kind by measured uniqueness; then ids that engines make from the gateway's; then ids that may
+stand for several calls; last, equal texts at a fitting time. Two different calls are never merged: what is tied or
+contradicted stays apart and is counted.
+"""
 
 from __future__ import annotations
 
 from forensics.case.store import Case
+from forensics.ingest.divergence import list_divergences
 from forensics.ingest.record import STATES
 
-_TABLES = ("requests", "joined_requests", "request_contents")
+_TABLES = (
+    "requests",
+    "joined_requests",
+    "request_contents",
+    "join_keys",
+    "request_joins",
+    "join_outcomes",
+    "clock_offsets",
+    "divergences",
+)
+_ID_TIERS = (1, 2, 3)
+_TEXT_TIER = 4
 
 
 def rebuild(case: Case, isolate_by: str) -> None:
-    """Make `requests`, `joined_requests` and `request_contents` anew from the records. Leaves scratch tables."""
+    """Make the tables of calls and of how they were joined anew from the records. Leaves scratch tables."""
     case.clear(_TABLES)
     states = {"states": list(STATES)}
     case.run("ingest/record_groups")
     case.run("ingest/request_rows", dict(states))
     case.run("ingest/request_ids")
+    case.run("ingest/content_uses")
+    link(case)
     case.run("ingest/request_roots")
+    case.run("ingest/request_joins")
+    case.run("ingest/join_outcomes")
     case.run("ingest/requests")
     case.run("ingest/request_tenants")
     case.run("ingest/joined_requests", {**states, "isolate_by": isolate_by})
     case.run("ingest/request_contents")
+    list_divergences(case)
     case.run("ingest/evidence_repeats")
     case.run("ingest/time_span")
+
+
+def link(case: Case) -> None:
+    """Make the scratch tables of links between rows, and the table of clock offsets."""
+    case.run("ingest/id_bases")
+    case.run("ingest/join_keys")
+    case.run("ingest/join_candidates")
+    case.run("ingest/clock_calls")
+    _estimate_clocks(case)
+    case.run("ingest/join_checks")
+    for tier in _ID_TIERS:
+        _settle(case, tier)
+    case.run("ingest/text_keys")
+    if case.rows("ingest/text_keys_made")[0][0]:
+        case.run("ingest/clock_calls_by_text")
+        _estimate_clocks(case)
+        case.run("ingest/text_candidates")
+        _settle(case, _TEXT_TIER)
+    case.run("ingest/clock_calls_joined")
+    _estimate_clocks(case)
+    case.run("ingest/clock_offsets")
 
 
 def drop_scratch(case: Case) -> None:
     """Forget the scratch tables of `rebuild`."""
     case.run("ingest/drop_scratch")
+
+
+def _estimate_clocks(case: Case) -> None:
+    case.run("ingest/clock_differences")
+    case.run("ingest/clock_estimates")
+
+
+def _settle(case: Case, tier: int) -> None:
+    case.run("ingest/join_round", {"tier": tier})
+    case.run("ingest/join_settle")
