@@ -8,6 +8,7 @@ contradicted stays apart and is counted.
 from __future__ import annotations
 
 from forensics.case.store import Case
+from forensics.ingest.clocks import ZoneFinding, find_zones
 from forensics.ingest.divergence import list_divergences
 from forensics.ingest.record import STATES
 
@@ -25,15 +26,15 @@ _ID_TIERS = (1, 2, 3)
 _TEXT_TIER = 4
 
 
-def rebuild(case: Case, isolate_by: str) -> None:
-    """Make the tables of calls and of how they were joined anew from the records. Leaves scratch tables."""
+def rebuild(case: Case, isolate_by: str, infer_zones: bool = True) -> list[ZoneFinding]:
+    """Make the tables of calls and of how they were joined anew from the records. Leaves scratch tables.
+
+    Returns what joined calls say of files whose times name no zone or year; with `infer_zones`, what is certain is
+    changed in the records.
+    """
     case.clear(_TABLES)
-    states = {"states": list(STATES)}
-    case.run("ingest/record_groups")
-    case.run("ingest/request_rows", dict(states))
-    case.run("ingest/request_ids")
-    case.run("ingest/content_uses")
-    link(case)
+    states: dict[str, object] = {"states": list(STATES)}
+    zones = _group_and_link(case, states, infer_zones)
     case.run("ingest/request_roots")
     case.run("ingest/request_joins")
     case.run("ingest/join_outcomes")
@@ -44,10 +45,29 @@ def rebuild(case: Case, isolate_by: str) -> None:
     list_divergences(case)
     case.run("ingest/evidence_repeats")
     case.run("ingest/time_span")
+    return zones
+
+
+def _group_and_link(case: Case, states: dict[str, object], infer_zones: bool) -> list[ZoneFinding]:
+    zones: dict[tuple[int, int, int], ZoneFinding] = {}
+    # Once is enough for nearly all evidence; a year and then a zone take two more rounds.
+    for last in (False, False, True):
+        case.run("ingest/record_groups")
+        case.run("ingest/request_rows", dict(states))
+        case.run("ingest/request_ids")
+        case.run("ingest/content_uses")
+        link(case)
+        found = find_zones(case, infer_zones and not last)
+        zones.update({(zone.evidence, zone.years, zone.quarters): zone for zone in found})
+        if not any(zone.applied for zone in found):
+            break
+    case.run("ingest/clock_offsets")
+    return [zones[key] for key in sorted(zones)]
 
 
 def link(case: Case) -> None:
-    """Make the scratch tables of links between rows, and the table of clock offsets."""
+    """Make the scratch tables of links between rows and of how far clocks are apart, and the table `join_keys`."""
+    case.clear(("join_keys",))
     case.run("ingest/id_bases")
     case.run("ingest/join_keys")
     case.run("ingest/join_candidates")
@@ -64,7 +84,6 @@ def link(case: Case) -> None:
         _settle(case, _TEXT_TIER)
     case.run("ingest/clock_calls_joined")
     _estimate_clocks(case)
-    case.run("ingest/clock_offsets")
 
 
 def drop_scratch(case: Case) -> None:

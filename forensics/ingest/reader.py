@@ -139,6 +139,7 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
         reading.time_zone,
         worker_of_file(file.name),
         reading.max_line_bytes,
+        file.modified_ns // 1000,
     )
     account = Account(file, sha256, compression, detected)
     if document is not None:

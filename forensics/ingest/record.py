@@ -74,6 +74,7 @@ class FileContext:
     worker: str | None = None  # from the file's name
     notices: dict[str, int] = field(default_factory=dict)
     naive_times: int = 0
+    modified_at: int | None = None  # of the file, UTC microseconds: the year of times that name none
 
     def notice(self, name: str) -> None:
         """Count something a reader of the result should know."""

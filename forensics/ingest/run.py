@@ -47,6 +47,8 @@ _NOTICES = {
     "lone_surrogate": "records hold escapes of half a character; each became U+FFFD",
     "lenient_json": "records are JSON only by lenient rules (NaN, Infinity or raw control characters); they were read",
     "byte_order_mark": "records begin with a byte order mark; it was passed over",
+    "yearless_time": "times name no year; it was taken from the date of their file",
+    "no_year": "times name no year, and nothing tells it; they count as unknown",
     "unreadable_time": "times could not be read; they count as unknown",
     "unknown_vantage": "records name a vantage that is none of client, gateway, engine; they count as gateway",
     "stray_chunk": "streams hold chunks with another id than their own; these stand as choices of their own",
@@ -70,6 +72,7 @@ class Parameters:
     max_bytes: int = 1 << 40
     workers: int = 2
     time_zone_declared: bool = False
+    infer_zones: bool = True
 
 
 def run(case: Case, parameters: Parameters, progress: Progress | None = None) -> Summary:
@@ -117,7 +120,12 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
         accounts = _read(case, fresh, 0 if anew else len(known), reading, parameters, progress)
         return _conclude(case, accounts, parameters)
 
-    body = {"reading": asdict(reading), "isolate_by": parameters.isolate_by, "tenants": tenants_digest}
+    body = {
+        "reading": asdict(reading),
+        "isolate_by": parameters.isolate_by,
+        "infer_zones": parameters.infer_zones,
+        "tenants": tenants_digest,
+    }
     everything = sorted(set(known) | set(hashed))
     extra = hashlib.sha256(orjson.dumps(everything)).hexdigest()
     summary = run_stage(case, "ingest", body, (), (), work, extra)
@@ -265,6 +273,7 @@ def _row(index: int, account: Account, parameters: Parameters) -> Any:
         "format_reason": account.detected.reason,
         "time_zone": parameters.time_zone,
         "time_zone_basis": basis,
+        "year_basis": "file_time" if account.notices.get("yearless_time") else None,
         "first_at": None,
         "last_at": None,
         "records": account.records,
@@ -279,17 +288,21 @@ def _row(index: int, account: Account, parameters: Parameters) -> Any:
         "complete": account.complete,
     }
     times = {"first_at": pa.timestamp("us"), "last_at": pa.timestamp("us")}
-    return pa.table({name: pa.array([value], times.get(name)) for name, value in row.items()})
+    types = {**times, "year_basis": pa.string()}
+    return pa.table({name: pa.array([value], types.get(name)) for name, value in row.items()})
 
 
 def _conclude(
     case: Case, accounts: Sequence[Account], parameters: Parameters
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
+    from forensics.ingest.clocks import zone_warnings
     from forensics.ingest.figures import figures_of
     from forensics.ingest.join import drop_scratch, rebuild
 
-    rebuild(case, parameters.isolate_by)
+    zones = rebuild(case, parameters.isolate_by, parameters.infer_zones)
     figures, warnings = figures_of(case)
+    figures["zones"] = [{**asdict(zone), "zone": zone.zone} for zone in zones]
+    warnings += zone_warnings(zones)
     drop_scratch(case)
     notices: dict[str, int] = {}
     for account in accounts:

@@ -28,6 +28,7 @@ class FileFacts:
     zone: str
     worker: str | None
     max_line_bytes: int
+    modified_at: int | None = None  # UTC microseconds
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def _read(block: Block, columns: BlockColumns) -> BlockResult:  # type: ignore[n
             file.seek(block.offset)
             data = file.read(block.length)
     facts = block.facts
-    context = FileContext(facts.name, ZoneInfo(facts.zone), facts.worker)
+    context = FileContext(facts.name, ZoneInfo(facts.zone), facts.worker, modified_at=facts.modified_at)
     reader = LineReader(facts.format, context, forced=facts.forced)
     result = BlockResult({})
     if block.spans is None:

@@ -4,7 +4,7 @@
 -- parameters: none
 -- order:    none
 CREATE OR REPLACE TEMP TABLE clock_calls AS
-SELECT near, far, near_vantage, far_vantage
+SELECT near, far, near_vantage, far_vantage, 'ids' AS told_by
 FROM join_candidates
 WHERE tier <= 2
 QUALIFY count(*) OVER (PARTITION BY near, far_vantage) = 1 AND count(*) OVER (PARTITION BY far, near_vantage) = 1

@@ -14,7 +14,7 @@ WITH few AS (
         HAVING count(*) >= 5
     )
 )
-SELECT DISTINCT n.key AS near, f.key AS far, n.near_vantage, n.far_vantage
+SELECT DISTINCT n.key AS near, f.key AS far, n.near_vantage, n.far_vantage, 'texts' AS told_by
 FROM few
 JOIN text_keys n ON n.near_vantage = few.near_vantage AND n.far_vantage = few.far_vantage
 JOIN text_keys f ON f.near_vantage = n.near_vantage AND f.far_vantage = n.far_vantage AND f.text_key = n.text_key

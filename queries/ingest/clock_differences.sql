@@ -7,7 +7,7 @@
 -- around gateway around engine): each call gives a least and a most for the offset, and their middle as an estimate.
 CREATE OR REPLACE TEMP TABLE clock_differences AS
 WITH ends AS (
-    SELECT c.near, c.far, c.near_vantage, c.far_vantage, n.evidence AS near_evidence, f.evidence AS far_evidence,
+    SELECT c.near, c.far, c.near_vantage, c.far_vantage, c.told_by, n.evidence AS near_evidence, f.evidence AS far_evidence,
         epoch_us(f.received_at) - epoch_us(n.received_at) AS starts,
         epoch_us(f.finished_at) - epoch_us(n.finished_at) AS ends,
         greatest(
@@ -19,7 +19,7 @@ WITH ends AS (
     JOIN request_rows n ON n.key = c.near
     JOIN request_rows f ON f.key = c.far
 )
-SELECT near, far, near_vantage, far_vantage, near_evidence, far_evidence,
+SELECT near, far, near_vantage, far_vantage, told_by, near_evidence, far_evidence,
     (coalesce(starts, ends) + coalesce(ends, starts)) // 2 AS middle,
     CASE WHEN inward THEN ends ELSE starts END - slack AS least,
     CASE WHEN inward THEN starts ELSE ends END + slack AS most,

@@ -10,7 +10,8 @@ SELECT near_vantage, far_vantage, near_evidence, far_evidence,
     max(least) AS low_us,
     min(most) AS high_us,
     count(*) AS n,
-    count(*) FILTER (WHERE two_ended) AS intervals
+    count(*) FILTER (WHERE two_ended) AS intervals,
+    count(*) FILTER (WHERE told_by = 'ids') AS by_ids
 FROM clock_differences
 GROUP BY GROUPING SETS (
     (near_vantage, far_vantage, near_evidence, far_evidence),

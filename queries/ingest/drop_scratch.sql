@@ -19,4 +19,5 @@ DROP TABLE IF EXISTS clock_estimates;
 DROP TABLE IF EXISTS request_roots;
 DROP TABLE IF EXISTS request_tenants;
 DROP TABLE IF EXISTS divergent_places;
-DROP TABLE IF EXISTS compared_texts
+DROP TABLE IF EXISTS compared_texts;
+DROP TABLE IF EXISTS zone_shifts

@@ -17,7 +17,8 @@ CREATE TABLE IF NOT EXISTS evidence (
     format            VARCHAR NOT NULL,      -- parser name, or unknown
     format_reason     VARCHAR NOT NULL,
     time_zone         VARCHAR NOT NULL,      -- zone that naive times were read in
-    time_zone_basis   VARCHAR NOT NULL,      -- declared | assumed | absolute
+    time_zone_basis   VARCHAR NOT NULL,      -- declared | assumed | absolute | inferred (from joined calls)
+    year_basis        VARCHAR,               -- null: the times name their year; file_time: the file's date; inferred
     first_at          TIMESTAMP,
     last_at           TIMESTAMP,
     records           BIGINT NOT NULL,
@@ -203,7 +204,7 @@ CREATE TABLE IF NOT EXISTS clock_offsets (
     high_us        BIGINT,                   -- nor more; low > high: the clocks drifted, or a call was joined wrongly
     residual_us    BIGINT NOT NULL,          -- median absolute deviation
     n              BIGINT NOT NULL,          -- joined calls with times at both
-    basis          VARCHAR NOT NULL          -- starts and ends | starts or ends | mixed
+    basis          VARCHAR NOT NULL          -- ids | texts | ids and texts, then what was compared: starts and ends | starts or ends | mixed
 );
 
 -- One row per text of a call that two vantages log differently. Never the text.
