@@ -295,6 +295,7 @@ def _row(index: int, account: Account, parameters: Parameters) -> Any:
 def _conclude(
     case: Case, accounts: Sequence[Account], parameters: Parameters
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
+    from forensics.ingest.advice import read_advice
     from forensics.ingest.clocks import zone_warnings
     from forensics.ingest.figures import figures_of
     from forensics.ingest.join import drop_scratch, rebuild
@@ -303,6 +304,8 @@ def _conclude(
     figures, warnings = figures_of(case)
     figures["zones"] = [{**asdict(zone), "zone": zone.zone} for zone in zones]
     warnings += zone_warnings(zones)
+    case.clear(("advice",))
+    case.append("advice", read_advice())
     drop_scratch(case)
     notices: dict[str, int] = {}
     for account in accounts:

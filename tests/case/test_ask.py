@@ -41,6 +41,19 @@ EXPECTED: dict[str, tuple[dict[str, str], tuple[str, ...], list[tuple[Any, ...]]
     "join-keys": ({}, ("near_kind",), []),
     "join-outcomes": ({}, ("vantage",), []),
     "numbers": ({}, ("name",), []),
+    "readiness": (
+        {},
+        ("finding", "n", "total", "unit"),
+        [
+            ("examinable", 3, 3, "requests"),
+            ("prompt_full", 3, 3, "requests"),
+            ("response_full", 3, 3, "requests"),
+            ("joined", 0, 3, "requests"),
+            ("no_batch_or_slot", 3, 3, "requests"),
+            ("one_vantage", 3, 3, "requests"),
+            ("rejected_lines", 1, 4, "lines"),
+        ],
+    ),
     "rejects": ({}, ("evidence_name", "line", "byte_offset", "reason"), [("engine.jsonl", 4, 900, "bad_json")]),
     "repeated-ids": ({}, ("request_id",), []),
     "request": (
@@ -88,6 +101,27 @@ def test_repeated_ids_are_listed_with_their_tenants(filled: Case, filler: Any) -
     assert [(row["request_id"], row["requests"], row["tenant_ids"]) for row in found] == [
         ("req-1", 2, ["acme", "globex"])
     ]
+
+
+def test_readiness_takes_the_advice_of_the_most_specific_format(filled: Case, filler: Any) -> None:
+    finding = {"finding": "one_vantage", "since": "any", "source": "s"}
+    filler(
+        filled,
+        "advice",
+        [
+            {**finding, "format": "%", "advice": "general"},
+            {**finding, "format": "hous%", "advice": "for the house format"},
+            {**finding, "format": "sglang%", "advice": "for another"},
+        ],
+    )
+    filler(
+        filled, "residencies", [{"request": r, "worker": "w0", "basis": b} for r, b in ((0, "logged"), (1, "derived"))]
+    )
+    rows = {row["finding"]: row for row in ask(filled, "readiness").records()}
+    assert (rows["one_vantage"]["format"], rows["one_vantage"]["next_time"]) == ("house", "for the house format")
+    assert rows["one_vantage"]["share"] == 1.0
+    assert (rows["no_batch_or_slot"]["n"], rows["no_batch_or_slot"]["next_time"]) == (2, None)
+    assert rows["examinable"]["next_time"] is None
 
 
 def test_join_keys_say_what_each_kind_joined(filled: Case, filler: Any) -> None:
