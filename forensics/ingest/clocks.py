@@ -43,7 +43,7 @@ def find_zones(case: Case, apply: bool) -> list[ZoneFinding]:
         ZoneFinding(evidence, years, quarters, calls, apply and certain)
         for evidence, years, quarters, calls, certain in rows
     ]
-    if any(finding.applied for finding in found):
+    if apply:
         case.run("ingest/zone_applied")
     return found
 

@@ -5,4 +5,5 @@
 -- order:    evidence
 SELECT evidence, years, quarters, n, certain
 FROM zone_shifts
+WHERE years <> 0 OR quarters <> 0
 ORDER BY evidence

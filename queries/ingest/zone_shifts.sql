@@ -4,7 +4,7 @@
 -- parameters: least (joined calls that are needed)
 -- order:    none
 -- A file whose times name no zone, against files whose times do. The files of one worker share a clock and are judged
--- together. It must be 95 of 100 calls that lie within two minutes of one multiple of a quarter of an hour; where that
+-- together. No quarter at all confirms that they are in UTC. It must be 95 of 100 calls that lie within two minutes of one multiple of a quarter of an hour; where that
 -- fails, or less than `least` calls speak, `certain` is false and nothing is changed.
 CREATE OR REPLACE TEMP TABLE zone_shifts AS
 WITH doubtful AS (
@@ -54,7 +54,7 @@ fits AS (
         END AS fitting
     FROM whole w
     JOIN ahead a ON a.source = w.source
-    WHERE w.years <> 0 OR w.quarters BETWEEN -56 AND 56 AND w.quarters <> 0
+    WHERE w.years <> 0 OR w.zone_open AND w.quarters BETWEEN -56 AND 56
     GROUP BY w.source, w.n, w.years, w.quarters
 )
 SELECT n.evidence, f.years, CASE WHEN f.years = 0 THEN f.quarters ELSE 0 END AS quarters, f.n,

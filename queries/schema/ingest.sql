@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS evidence (
     format            VARCHAR NOT NULL,      -- parser name, or unknown
     format_reason     VARCHAR NOT NULL,
     time_zone         VARCHAR NOT NULL,      -- zone that naive times were read in
-    time_zone_basis   VARCHAR NOT NULL,      -- declared | assumed | absolute | inferred (from joined calls)
+    time_zone_basis   VARCHAR NOT NULL,      -- declared | assumed | absolute | inferred (joined calls fix it)
     year_basis        VARCHAR,               -- null: the times name their year; file_time: the file's date; inferred
     first_at          TIMESTAMP,
     last_at           TIMESTAMP,

@@ -128,6 +128,19 @@ def test_what_is_not_certain_is_said_and_not_done(bench, calls, ahead, jitter, p
     assert all(zone["applied"] is False for zone in summary.figures["zones"])
 
 
+def test_calls_can_confirm_that_times_are_in_utc(bench):
+    bench.put("a_engine.jsonl", lines(engine(30, 0)))
+    bench.put("gateway.jsonl", lines(gateway(30)))
+    summary = bench.run()
+    assert [(row["time_zone"], row["time_zone_basis"]) for row in bench.rows("evidence", "evidence")] == [
+        ("UTC", "inferred"),
+        ("UTC", "absolute"),
+    ]
+    assert min(row["received_at"] for row in bench.rows("records", "record")) == datetime(2026, 3, 4, 5)
+    assert summary.figures["zones"] == []
+    assert not [warning for warning in summary.warnings if "zone" in warning]
+
+
 def test_a_declared_zone_is_never_overruled(bench):
     bench.put("a_engine.jsonl", lines(engine(30, 7200)))
     bench.put("gateway.jsonl", lines(gateway(30)))
