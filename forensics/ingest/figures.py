@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from forensics.case.store import Case
+from forensics.ingest.divergence import ALARMING
 
 _BREAKS = {"damaged_stream", "ratio", "size", "memory", "members", "depth"}
 # An archive may hold thousands of files of no known format: so many are said one by one.
@@ -49,6 +50,14 @@ def figures_of(case: Case) -> tuple[dict[str, Any], list[str]]:
     figures["incomplete"] = sum(not file["complete"] for file in files)
     names = ("requests", "joined", "examinable", "without_tenant", "tenants", "tenant_conflicts", "contents")
     figures.update(zip(names, case.rows("ingest/case_figures")[0], strict=True))
+    figures["joins"] = [
+        dict(zip(("vantage", "other_vantage", "outcome", "requests"), row, strict=True))
+        for row in case.rows("ingest/join_figures")
+    ]
+    figures["divergences"] = [
+        dict(zip(("side", "vantage_a", "vantage_b", "kind", "requests", "texts"), row, strict=True))
+        for row in case.rows("ingest/divergence_figures")
+    ]
     return figures, _warnings(figures)
 
 
@@ -85,5 +94,31 @@ def _warnings(figures: dict[str, Any]) -> list[str]:
     if figures["tenant_conflicts"]:
         warnings.append(
             f"{figures['tenant_conflicts']} requests have vantages that name different tenants; the gateway's was taken"
+        )
+    return warnings + _join_warnings(figures)
+
+
+def _join_warnings(figures: dict[str, Any]) -> list[str]:
+    warnings = []
+    for found in figures["divergences"]:
+        if found["kind"] not in ALARMING:
+            continue
+        side, near, far = found["side"], found["vantage_a"], found["vantage_b"]
+        first, then = (near, far) if side == "response" else (far, near)
+        counts = f"{found['requests']} requests have a {side} at the {then} that"
+        if found["kind"] == "added":
+            what = f"holds all that the {first} logged, and more"
+        else:
+            what = f"is not what the {first} logged"
+        warnings.append(f"{counts} {what}: it changed after the {first}; `forensics ask CASE divergences`")
+    unsure = sum(
+        found["requests"]
+        for found in figures["joins"]
+        if found["outcome"] not in ("joined", "unmatched", "one_to_many", "many_to_one")
+    )
+    if unsure:
+        warnings.append(
+            f"{unsure} calls of one vantage could be calls of another, but several fit or something speaks against "
+            "it; they stay apart. `forensics ask CASE join-outcomes`"
         )
     return warnings

@@ -54,6 +54,8 @@ _NOTICES = {
     "lone_surrogate": "records hold escapes of half a character; each became U+FFFD",
     "lenient_json": "records are JSON only by lenient rules (NaN, Infinity or raw control characters); they were read",
     "byte_order_mark": "records begin with a byte order mark; it was passed over",
+    "yearless_time": "times name no year; it was taken from the date of their file",
+    "no_year": "times name no year, and nothing tells it; they count as unknown",
     "unreadable_time": "times could not be read; they count as unknown",
     "unknown_vantage": "records name a vantage that is none of client, gateway, engine; they count as gateway",
     "stray_chunk": "streams hold chunks with another id than their own; these stand as choices of their own",
@@ -89,6 +91,7 @@ class Parameters:
     workers: int = 2
     time_zone_declared: bool = False
     profiles: tuple[str, ...] = ()  # TOML of the user's own profiles
+    infer_zones: bool = True
 
 
 def run(case: Case, parameters: Parameters, progress: Progress | None = None) -> Summary:
@@ -141,7 +144,12 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
         figures, warnings = _conclude(case, accounts, parameters)
         return figures, (*_left_out(unfolder.before, unfolder.twice, "member(s) of archives"), *warnings)
 
-    body = {"reading": asdict(reading), "isolate_by": parameters.isolate_by, "tenants": tenants_digest}
+    body = {
+        "reading": asdict(reading),
+        "isolate_by": parameters.isolate_by,
+        "infer_zones": parameters.infer_zones,
+        "tenants": tenants_digest,
+    }
     everything = sorted(given_before | set(fresh))
     extra = hashlib.sha256(orjson.dumps(everything)).hexdigest()
     summary = run_stage(case, "ingest", body, (), (), work, extra)
@@ -318,6 +326,7 @@ def _row(index: int, account: Account, parameters: Parameters) -> dict[str, Any]
         "format_reason": account.detected.reason,
         "time_zone": parameters.time_zone,
         "time_zone_basis": basis,
+        "year_basis": "file_time" if account.notices.get("yearless_time") else None,
         "first_at": None,
         "last_at": None,
         "records": account.records,
@@ -337,18 +346,25 @@ def _row(index: int, account: Account, parameters: Parameters) -> dict[str, Any]
 def _table(rows: Sequence[dict[str, Any]]) -> Any:
     import pyarrow as pa
 
-    types = {"first_at": pa.timestamp("us"), "last_at": pa.timestamp("us"), "container_sha256": pa.string()}
+    times = {"first_at": pa.timestamp("us"), "last_at": pa.timestamp("us")}
+    types = {**times, "year_basis": pa.string(), "container_sha256": pa.string()}
     return pa.table({name: pa.array([row[name] for row in rows], types.get(name)) for name in rows[0]})
 
 
 def _conclude(
     case: Case, accounts: Sequence[Account], parameters: Parameters
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
+    from forensics.ingest.advice import read_advice
+    from forensics.ingest.clocks import zone_warnings
     from forensics.ingest.figures import figures_of
     from forensics.ingest.join import drop_scratch, rebuild
 
-    rebuild(case, parameters.isolate_by)
+    zones = rebuild(case, parameters.isolate_by, parameters.infer_zones)
     figures, warnings = figures_of(case)
+    figures["zones"] = [{**asdict(zone), "zone": zone.zone} for zone in zones]
+    warnings += zone_warnings(zones)
+    case.clear(("advice",))
+    case.append("advice", read_advice())
     drop_scratch(case)
     notices: dict[str, int] = {}
     for account in accounts:
