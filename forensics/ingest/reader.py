@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from forensics.ingest import wrappers
 from forensics.ingest.blocks import BLOCK_BYTES, Oversized, plain_blocks, stream_blocks
-from forensics.ingest.detect import Detected, detect, detect_lines, judge, sample_of
+from forensics.ingest.detect import Detected, detect, detect_lines, inside, judge, sample_of
 from forensics.ingest.documents import document_blocks, value_spans
 from forensics.ingest.files import EvidenceFile
 from forensics.ingest.record import FileContext
@@ -119,7 +119,13 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
         return Account(file, sha256, "none", detected), iter((_whole(file, "unsupported_container", sha256),))
     known = registry(reading.profiles)
     samples = sample_of(file.path, file.size, compression)
-    context = FileContext(file.name, ZoneInfo(reading.time_zone), worker_of_file(file.name), file.modified_ns // 1000)
+    context = FileContext(
+        file.name,
+        ZoneInfo(reading.time_zone),
+        worker_of_file(file.name),
+        file.modified_ns // 1000,
+        max_line_bytes=reading.max_line_bytes,
+    )
     detected = detect(samples, context, known)
     limits = Limits(reading.max_ratio, reading.max_bytes)
     document: bytes | None = None
@@ -130,11 +136,13 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
             detected = _judge_document(document, context, known)
         else:
             detected = detect_lines(samples, context, known)
+            context.notice("document_too_long")
     elif detected.format == "unknown" and compression == "none" and b"\0" in samples[0] and reading.format is None:
         detected = Detected("unknown", "a binary file of no known format")
         return Account(file, sha256, "none", detected), iter((_whole(file, "binary", sha256),))
     if reading.format is not None:
-        detected = replace(detected, format=reading.format, reason="named by the user")
+        reason = inside("named by the user", detected.wrapped)
+        detected = replace(detected, format=reading.format, reason=reason)
     name = detected.format if detected.format != "unknown" else FALLBACK
     facts = FileFacts(
         file.name,
@@ -244,6 +252,6 @@ def _read(path: Path, size: int) -> bytes:
 
 def _judge_document(document: bytes, context: FileContext, known: Registry) -> Detected:
     raws = [document[start : start + length] for start, length in islice(value_spans(document), 100)]
-    chain, units = wrappers.chain_of(raws, context)
-    found = judge(units, context, known, "values of one JSON document")
-    return Detected(found.format, found.reason, document=True, chain=chain)
+    chain, units, words = wrappers.chain_of(raws, context)
+    found = judge(units, context, known, "lines" if chain else "values of one JSON document")
+    return Detected(found.format, inside(found.reason, words), document=True, chain=chain, wrapped=words)

@@ -54,6 +54,12 @@ _NOTICES = {
     "stray_chunk": "streams hold chunks with another id than their own; these stand as choices of their own",
     "unreadable_event": "streams hold events that could not be read",
     "unreadable_entry": "records inside batches and documents could not be read; the others of the batch were",
+    "document_too_long": "JSON documents are longer than --max-line-bytes; they were read line by line",
+    "message_left_out": "lines are not in a journal's export, which leaves out long ones; export with --all",
+    "split_character": "characters were lost where Docker cut a line; U+FFFD stands for their bytes",
+    "unfinished_line": "lines came in pieces of which the last is missing",
+    "yearless_time": "times have no year; the latest before the file's last change was taken",
+    "newest_first": "files hold their lines newest first; records over several lines need them oldest first",
     "parser_error_at_end": "readers failed at the end of a file; unfinished records are lost, please report it",
     "openai_line_without_rid": "lines of the OpenAI entry point carry no rid; the engine's own lines hold the call",
 }

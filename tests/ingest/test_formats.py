@@ -29,7 +29,10 @@ FOLDERS = sorted(folder for folder in FORMATS.iterdir() if folder.is_dir())
 
 def rows(case: Case, table: str) -> list[dict[str, Any]]:
     found = case.table(table).to_pylist()
-    return [{key: value.isoformat() if hasattr(value, "isoformat") else value for key, value in row.items()} for row in found]
+    return [
+        {key: value.isoformat() if hasattr(value, "isoformat") else value for key, value in row.items()}
+        for row in found
+    ]
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

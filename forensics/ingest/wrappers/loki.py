@@ -1,0 +1,120 @@
+"""Grafana Loki: query responses, push bodies, `logcli -o jsonl`, and Grafana's download of log lines as JSON.
+
+Queries answer with the newest line first unless told otherwise; the lines of a stream are put into the order of time.
+The name of the writer is taken from the labels: pod and container, else instance, else host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+import orjson
+
+from forensics.ingest.record import FileContext
+from forensics.ingest.timestamps import parse_time
+from forensics.ingest.units import Unit
+from forensics.ingest.wrappers.containers import elements, holds, spread
+from forensics.ingest.wrappers.peeling import Object, lines_of, object_of, refused, text_at
+
+NAME = "loki"
+TITLE = "Grafana Loki: query responses, push bodies, logcli jsonl, Grafana downloads"
+VERSIONS = "HTTP API v1, logcli -o jsonl; the older entries with ts and line"
+SOURCE = "the project's documentation"
+LEAST_SHARE = 0.05
+_DOCUMENTS = ((b'"result"', ("data", "result", "*")), (b'"streams"', ("streams", "*")))
+_LISTS = ("values", "entries")
+
+
+def accepts(line: bytes) -> bool:
+    """Whether the line (or document) is Loki's."""
+    return _path(line) is not None or _entry(line) is not None
+
+
+def _path(line: bytes) -> tuple[str, ...] | None:
+    head = line[:4096]
+    for mark, path in _DOCUMENTS:
+        if mark in head and any(holds(line, *path, name, "*") for name in _LISTS):
+            return path
+        if mark in head and b'"resultType"' in head and holds(line, "data", "resultType"):
+            return path
+    return None
+
+
+def _entry(line: bytes) -> Object | None:
+    if b'"line"' not in line and b'"Line"' not in line:
+        return None
+    obj = object_of(line)
+    if obj is None:
+        return None
+    if isinstance(obj.get("line"), str) and "timestamp" in obj:
+        return obj if isinstance(obj.get("labels", obj.get("fields", {})), dict) else None
+    # Grafana's table of log lines as CSV.
+    if isinstance(obj.get("Line"), str) and ("tsNs" in obj or "Time" in obj):
+        return obj
+    return None
+
+
+class Peeler:
+    """Peels one file."""
+
+    def __init__(self, context: FileContext) -> None:
+        self._context = context
+
+    def feed(self, unit: Unit) -> Iterable[Unit]:
+        """The lines of a line or document."""
+        path = _path(unit.data)
+        if path is not None:
+            return spread(unit, elements(unit.data, path), self._stream)
+        obj = _entry(unit.data)
+        if obj is None:
+            return (unit,)
+        at, _ = parse_time(obj.get("tsNs", obj.get("timestamp", obj.get("Time"))), self._context)
+        labels = obj.get("labels", obj.get("fields"))
+        return lines_of(unit, str(obj.get("line", obj.get("Line"))), at, _source(labels))
+
+    def _stream(self, unit: Unit) -> Iterable[Unit]:
+        obj = object_of(unit.data) or {}
+        source = _source(obj.get("stream"))
+        name = "values" if isinstance(obj.get("values"), list) else "entries"
+
+        def line(piece: Unit) -> Iterable[Unit]:
+            try:
+                value = orjson.loads(piece.data)
+            except orjson.JSONDecodeError:
+                return (refused(piece, "bad_json"),)
+            if isinstance(value, dict):
+                value = [value.get("ts"), value.get("line")]
+            if not isinstance(value, list) or len(value) < 2 or not isinstance(value[1], str):
+                return (refused(piece, "bad_json"),)
+            at, _ = parse_time(value[0], self._context)
+            return lines_of(piece, value[1], at, source)
+
+        return _in_time(spread(unit, elements(unit.data, (name, "*")), line))
+
+    def end(self) -> Iterable[Unit]:
+        """Nothing: every line is whole."""
+        return ()
+
+
+def _in_time(units: Iterable[Unit]) -> Iterator[Unit]:
+    """The units of one stream, the oldest first; a stream that is newest first is turned round."""
+    held = list(units)
+    times = [unit.at for unit in held if unit.at is not None]
+    if len(times) < 2 or times[0] <= times[-1]:
+        yield from held
+        return
+    # The lines of one message stand at one place and keep their order.
+    groups = [list(group) for _, group in groupby(held, key=lambda unit: (unit.offset, unit.at))]
+    for group in reversed(groups):
+        yield from group
+
+
+def _source(labels: object) -> str | None:
+    if not isinstance(labels, dict):
+        return None
+    for names in (("pod", "container"), ("instance",), ("host", "unit"), ("hostname",), ("container",), ("filename",)):
+        parts = [part for name in names if (part := text_at(labels, name))]
+        if parts:
+            return "/".join(parts)
+    return None
