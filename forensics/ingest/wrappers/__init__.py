@@ -63,15 +63,16 @@ def chain_of(
     """
     chain: list[str] = []
     words: list[str] = []
-    units = [Unit(line, number, len(line), number, 1) for number, line in enumerate(lines)]
+    units = [Unit(line.removesuffix(b"\r"), number, len(line), number, 1) for number, line in enumerate(lines)]
     while len(chain) < MOST_LAYERS and units:
         if len(chain) < len(outer):
             name, accepted = outer[len(chain)], len(units)
         else:
             name, accepted = _outermost([unit.data for unit in units])
+        filled = sum(1 for unit in units if unit.data.strip())
         if not name:
             break
-        words.append(name if accepted == len(units) else f"{name} ({accepted} of {len(units)})")
+        words.append(name if accepted >= filled else f"{name} ({accepted} of {filled})")
         chain.append(name)
         kept = (unit for unit in peel(units, (name,), context) if isinstance(unit, Unit) and not unit.structure)
         units = list(islice(kept, _MOST_SAMPLED))

@@ -17,7 +17,7 @@ LEAST_SHARE = 0.0  # often it is only the web server's lines that are coloured
 _CODE = re.compile(rb"\x1b\[[0-9;:]{0,40}[mK]")
 # Where JSON begins: at once, or after a stamp in brackets.
 _JSON = re.compile(
-    rb"(?:\x1b\[[0-9;:]{0,40}[mK])*(?:\[[^\]\n]{0,120}\] ?)?(?:\x1b\[[0-9;:]{0,40}[mK])*(?=\{\s*[\"}]|\[\{)"
+    rb"(?:\x1b\[[0-9;:]{0,40}[mK])*(?:\[[^\]\n]{0,120}\] ?)?(?:\x1b\[[0-9;:]{0,40}[mK]| )*(?=\{\s*[\"}]|\[\{)"
 )
 
 

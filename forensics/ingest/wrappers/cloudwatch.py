@@ -34,13 +34,16 @@ def accepts(line: bytes) -> bool:
 
 
 def _event(line: bytes) -> Object | None:
-    if b"message" not in line:
+    if b"message" not in line and b'"@timestamp"' not in line:
         return None
     obj = object_of(line)
     if obj is None:
         return None
     if isinstance(obj.get("@message"), str | dict):
         return obj
+    if "@timestamp" in obj and all(key.startswith("@") for key in obj) and "@message" not in obj:
+        # A row of a table whose message is empty.
+        return {**obj, "@message": ""}
     if isinstance(obj.get("message"), str) and _EVENT.issuperset(obj) and isinstance(obj.get("timestamp"), str | int):
         return obj
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from json.decoder import scanstring  # type: ignore[attr-defined]
 
@@ -83,18 +83,24 @@ def _skip(text: str, at: int) -> int:
     return match.end()
 
 
-def spread(unit: Unit, spans: Spans, read: Callable[[Unit], Iterable[Unit]]) -> Iterable[Unit]:
+def spread(unit: Unit, spans: Spans, read: Callable[[Unit], Iterable[Unit]]) -> Iterator[Unit]:
     """The values at `spans` as units with places of their own, what stands between them as structure.
 
     Where `unit` was itself peeled out of something, its bytes are dealt out among them instead. `read` makes units of
     the unit of one value. What follows a fault in the document is one unreadable unit.
     """
+    for group in groups(unit, spans, read):
+        yield from group
+
+
+def groups(unit: Unit, spans: Spans, read: Callable[[Unit], Iterable[Unit]]) -> Iterator[Sequence[Unit]]:
+    """What `spread` gives, the units of each value together."""
     if unit.size - len(unit.data) in range(_LINE_END + 1):
         return _placed(unit, spans, read)
     return _dealt(unit, spans, read)
 
 
-def _placed(unit: Unit, spans: Spans, read: Callable[[Unit], Iterable[Unit]]) -> Iterable[Unit]:
+def _placed(unit: Unit, spans: Spans, read: Callable[[Unit], Iterable[Unit]]) -> Iterator[Sequence[Unit]]:
     data = unit.data
     position = 0
     lines = 0
@@ -106,12 +112,12 @@ def _placed(unit: Unit, spans: Spans, read: Callable[[Unit], Iterable[Unit]]) ->
             break
         if start > position:
             more = data.count(b"\n", position, start)
-            yield Unit(b"", unit.offset + position, start - position, unit.line + lines, more, structure=True)
+            yield (Unit(b"", unit.offset + position, start - position, unit.line + lines, more, structure=True),)
             lines += more
         piece = data[start : start + length]
         more = piece.count(b"\n")
-        yield from read(
-            Unit(piece, unit.offset + start, length, unit.line + lines, more, at=unit.at, source=unit.source)
+        yield tuple(
+            read(Unit(piece, unit.offset + start, length, unit.line + lines, more, at=unit.at, source=unit.source))
         )
         lines += more
         position = start + length
@@ -123,17 +129,22 @@ def _placed(unit: Unit, spans: Spans, read: Callable[[Unit], Iterable[Unit]]) ->
         line=unit.line + lines,
         lines=unit.lines - lines,
     )
-    yield replace(rest, structure=True) if complete else replace(rest, reason="bad_json")
+    yield (replace(rest, structure=True) if complete else replace(rest, reason="bad_json"),)
 
 
-def _dealt(unit: Unit, spans: Spans, read: Callable[[Unit], Iterable[Unit]]) -> Iterable[Unit]:
-    parts: list[Unit] = []
+def _dealt(unit: Unit, spans: Spans, read: Callable[[Unit], Iterable[Unit]]) -> Iterator[Sequence[Unit]]:
+    found: list[Sequence[Unit]] = []
     while True:
         try:
             start, length = next(spans)
         except StopIteration as stop:
             if not stop.value:
-                parts.append(replace(unit, reason="bad_json"))
+                found.append((replace(unit, reason="bad_json"),))
             break
-        parts += read(replace(unit, data=unit.data[start : start + length], size=0, lines=0, cut=False))
-    return shared(unit, parts)
+        found.append(tuple(read(replace(unit, data=unit.data[start : start + length], size=0, lines=0, cut=False))))
+    dealt = iter(shared(unit, [part for group in found for part in group]))
+    if not any(found):
+        yield tuple(dealt)
+        return
+    for group in found:
+        yield [next(dealt) for _ in group]

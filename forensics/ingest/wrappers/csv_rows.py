@@ -206,10 +206,10 @@ class Peeler:
             # Tables that were put one after the other repeat the header.
             return structure(whole)
         row = {name: text for name, text in zip(names, texts, strict=True) if text}
-        return replace(whole, data=orjson.dumps(row))
+        return replace(whole, data=orjson.dumps(row) if row else b"")
 
     def _recover(self, waiting: list[Unit]) -> Iterator[Unit]:
-        """Refuse the line in which the row began and read those after it anew; or the whole row, if that does not help."""
+        """Refuse the line in which the row began and read those after it anew; the whole row, where that fails."""
         held = self._held
         self._held, self._row, self._size = [], None, 0
         self._recoveries += 1

@@ -34,7 +34,7 @@ def accepts(line: bytes) -> bool:
     if _is_response(line):
         return True
     obj = _object(line)
-    return obj is not None and (_is_hit(obj) or _is_event(obj))
+    return obj is not None and (_is_hit(obj) or _is_event(obj) or _is_action(obj))
 
 
 def _object(line: bytes) -> Object | None:
@@ -65,11 +65,10 @@ def _is_event(obj: Object) -> bool:
 
 
 def _text(event: Object) -> str | None:
-    return (
-        text_at(event, "event", "original")
-        or text_at(event, "message")
-        or (event["log"] if isinstance(event.get("log"), str) else None)
-    )
+    original = text_at(event, "event", "original")
+    if original is not None:
+        return original
+    return next((event[name] for name in ("message", "log") if isinstance(event.get(name), str)), None)
 
 
 class Peeler:

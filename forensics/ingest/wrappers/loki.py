@@ -6,15 +6,14 @@ The name of the writer is taken from the labels: pod and container, else instanc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+from collections.abc import Iterable
 
 import orjson
 
 from forensics.ingest.record import FileContext
 from forensics.ingest.timestamps import parse_time
 from forensics.ingest.units import Unit
-from forensics.ingest.wrappers.containers import elements, holds, spread
+from forensics.ingest.wrappers.containers import elements, groups, holds, spread
 from forensics.ingest.wrappers.peeling import Object, lines_of, object_of, refused, text_at
 
 NAME = "loki"
@@ -78,6 +77,8 @@ class Peeler:
         source = _source(obj.get("stream"))
         name = "values" if isinstance(obj.get("values"), list) else "entries"
 
+        order: list[int] = []
+
         def line(piece: Unit) -> Iterable[Unit]:
             try:
                 value = orjson.loads(piece.data)
@@ -88,26 +89,18 @@ class Peeler:
             if not isinstance(value, list) or len(value) < 2 or not isinstance(value[1], str):
                 return (refused(piece, "bad_json"),)
             at, _ = parse_time(value[0], self._context)
+            # Lines of one microsecond are told apart by their nanoseconds.
+            order.append(int(value[0]) if isinstance(value[0], str) and value[0].isdecimal() else at or 0)
             return lines_of(piece, value[1], at, source)
 
-        return _in_time(spread(unit, elements(unit.data, (name, "*")), line))
+        found = list(groups(unit, elements(unit.data, (name, "*")), line))
+        if len(order) > 1 and order[0] > order[-1]:
+            found.reverse()
+        return [unit for group in found for unit in group]
 
     def end(self) -> Iterable[Unit]:
         """Nothing: every line is whole."""
         return ()
-
-
-def _in_time(units: Iterable[Unit]) -> Iterator[Unit]:
-    """The units of one stream, the oldest first; a stream that is newest first is turned round."""
-    held = list(units)
-    times = [unit.at for unit in held if unit.at is not None]
-    if len(times) < 2 or times[0] <= times[-1]:
-        yield from held
-        return
-    # The lines of one message stand at one place and keep their order.
-    groups = [list(group) for _, group in groupby(held, key=lambda unit: (unit.offset, unit.at))]
-    for group in reversed(groups):
-        yield from group
 
 
 def _source(labels: object) -> str | None:
