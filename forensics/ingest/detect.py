@@ -76,7 +76,10 @@ def detect_lines(
 ) -> Detected:
     """The format of a file that is read line by line; `outer` are the wrappers that are known to be there."""
     # The rows of a table may have several lines: they are read on from the first.
-    sampled = samples[0].split(b"\n")[:_TABLE_LINES] if outer else sampled_lines(samples)
+    if outer:
+        sampled = [line.removesuffix(b"\r") for line in samples[0].split(b"\n")[:_TABLE_LINES]]
+    else:
+        sampled = sampled_lines(samples)
     chain, lines, words = wrappers.chain_of(sampled, context, outer)
     found = judge(lines, context, known)
     return Detected(found.format, inside(found.reason, words), chain=chain, wrapped=words)

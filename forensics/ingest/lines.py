@@ -73,9 +73,9 @@ class LineReader:
             parser = self._known.of_line(line, self._chosen)
             if parser is not None:
                 return self._text(parser, line)
+            if self._known.is_structure(line):
+                return STRUCTURE
             if self._text_log:
-                if self._known.is_structure(line):
-                    return STRUCTURE
                 if head != b"[" or self._chosen is self._stamped_json or self._chosen.KIND != "object":
                     _text_of(line)
                     raise Reject("unrecognised_line")

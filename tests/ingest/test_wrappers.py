@@ -21,7 +21,7 @@ from forensics.ingest.units import Unit, line_units, span_units
 from forensics.ingest.worker import Block, FileFacts
 from forensics.ingest.wrappers import NAMES, load, peel
 from forensics.ingest.wrappers.journald_text import yearless
-from tests.ingest import wrapping as write
+import wrapping as write
 
 UTC = ZoneInfo("UTC")
 AT = write.SECOND * 1_000_000

@@ -63,7 +63,7 @@ def chain_of(
     """
     chain: list[str] = []
     words: list[str] = []
-    units = [Unit(line.removesuffix(b"\r"), number, len(line), number, 1) for number, line in enumerate(lines)]
+    units = [Unit(line, number, len(line), number, 1) for number, line in enumerate(lines)]
     while len(chain) < MOST_LAYERS and units:
         if len(chain) < len(outer):
             name, accepted = outer[len(chain)], len(units)
