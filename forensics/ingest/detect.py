@@ -23,6 +23,7 @@ SAMPLE_LINES = 200
 _RUN = 20  # lines that are sampled together: records over several lines, and lines in pieces, stay whole
 _HEAD = 4 << 20
 _PART = 1 << 20
+_DEEPEST = 256 << 20
 _TABLE_LINES = 2000
 
 
@@ -57,6 +58,28 @@ def sample_of(path: Path, size: int, compression: str) -> list[bytes]:
                 part = file.read(_PART)
                 parts.append(part[part.find(b"\n") + 1 :])
     return parts
+
+
+def later_samples(path: Path, compression: str) -> list[bytes]:
+    """Parts of a compressed file after its head, at doubling distances, and the last that was reached; each from a
+    line's start. Reads 256 MiB at most: only for files whose head says nothing.
+    """
+    parts: list[bytearray] = []
+    position, target = 0, _HEAD
+    last = b""
+    with contextlib.suppress(StreamEnd):
+        for piece, _ in pieces(path, compression, Limits(1000, _DEEPEST)):
+            position += len(piece)
+            if position >= target:
+                target *= 2
+                parts.append(bytearray())
+            if parts and len(parts[-1]) < _PART // 4:
+                parts[-1] += piece[: _PART // 4]
+            last = (last + piece)[-_PART:]
+            if position >= _DEEPEST:
+                break
+    found = [*map(bytes, parts), last] if parts else []
+    return [part[part.find(b"\n") + 1 :] for part in found]
 
 
 def detect(samples: Sequence[bytes], context: FileContext, known: Registry) -> Detected:

@@ -55,6 +55,11 @@ def _warnings(figures: dict[str, Any]) -> list[str]:
             warnings.append(f"{label} is empty")
         elif file["format"] == "unknown":
             warnings.append(f"{label} is in no known format; all of it counts as rejected")
+        elif file["rejected"] > file["records"] + file["structure"]:
+            total = file["records"] + file["rejected"] + file["blank"] + file["structure"]
+            reasons = sorted(file["reasons"].items(), key=lambda item: (-item[1], item[0]))
+            why = ", ".join(f"{reason} {count}" for reason, count in reasons[:3])
+            warnings.append(f"{label}: {file['rejected']} of {total} lines were rejected ({why})")
         if not file["complete"]:
             why = ", ".join(sorted(set(file["reasons"]) & {"damaged_stream", "ratio", "size"}))
             warnings.append(f"{label} was not read to its end ({why}); what came before is in the case")

@@ -75,10 +75,10 @@ class LineReader:
                 return self._text(parser, line)
             if self._known.is_structure(line):
                 return STRUCTURE
-            if self._text_log:
-                if head != b"[" or self._chosen is self._stamped_json or self._chosen.KIND != "object":
-                    _text_of(line)
-                    raise Reject("unrecognised_line")
+            # In a log of texts what is no record is no JSON, but a bracket may begin an array of records.
+            if self._text_log and (head != b"[" or self._chosen is self._stamped_json or self._chosen.KIND != "object"):
+                _text_of(line)
+                raise Reject("unrecognised_line")
         if line.strip() in _BRACKETS:
             return STRUCTURE
         return self._value(load_json(line, self.context), line)

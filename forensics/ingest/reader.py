@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from forensics.ingest import wrappers
 from forensics.ingest.blocks import BLOCK_BYTES, Oversized, plain_blocks, stream_blocks
-from forensics.ingest.detect import Detected, detect, detect_lines, inside, judge, sample_of
+from forensics.ingest.detect import Detected, detect, detect_lines, inside, judge, later_samples, sample_of
 from forensics.ingest.documents import document_blocks, value_spans
 from forensics.ingest.files import EvidenceFile
 from forensics.ingest.record import FileContext
@@ -127,6 +127,9 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
         max_line_bytes=reading.max_line_bytes,
     )
     detected = detect(samples, context, known)
+    if detected.format == "unknown" and not detected.document and compression != "none":
+        samples += later_samples(file.path, compression)
+        detected = detect_lines(samples, context, known)
     limits = Limits(reading.max_ratio, reading.max_bytes)
     document: bytes | None = None
     broken: str | None = None

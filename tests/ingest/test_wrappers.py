@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from zoneinfo import ZoneInfo
 
 import pytest
+import wrapping as write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +22,6 @@ from forensics.ingest.units import Unit, line_units, span_units
 from forensics.ingest.worker import Block, FileFacts
 from forensics.ingest.wrappers import NAMES, load, peel
 from forensics.ingest.wrappers.journald_text import yearless
-import wrapping as write
 
 UTC = ZoneInfo("UTC")
 AT = write.SECOND * 1_000_000
@@ -141,7 +141,7 @@ def test_the_streams_of_docker_are_joined_each_for_itself(lines, seed):
 
 
 def test_a_character_that_docker_cut_is_lost_and_counted():
-    line = "a".encode() * 16_383 + "é".encode() + b"b"
+    line = b"a" * 16_383 + "é".encode() + b"b"
     known = context()
     assert contents(peeled(write.docker([line]), ("docker_json",), known=known)) == [
         b"a" * 16_383 + "\ufffd\ufffd".encode() + b"b"

@@ -41,7 +41,7 @@ NAMES: tuple[str, ...] = (
     TABLES,
 )
 MOST_LAYERS = 8
-LEAST_SHARE = 0.5  # of the sampled lines that must be a wrapper's
+LEAST_SHARE = 0.0  # of the sampled lines that must be a wrapper's; one is enough where its marks are plain
 _MOST_SAMPLED = 2000
 _LEAST_STEPS, _MOSTLY = 10, 10
 

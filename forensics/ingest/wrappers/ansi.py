@@ -13,7 +13,6 @@ NAME = "ansi"
 TITLE = "ANSI colour codes in text logs"
 VERSIONS = "ECMA-48 control sequences of colour (m) and of clearing the line (K)"
 SOURCE = "the standard"
-LEAST_SHARE = 0.0  # often it is only the web server's lines that are coloured
 _CODE = re.compile(rb"\x1b\[[0-9;:]{0,40}[mK]")
 # Where JSON begins: at once, or after a stamp in brackets.
 _JSON = re.compile(

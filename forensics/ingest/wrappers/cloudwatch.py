@@ -19,7 +19,6 @@ NAME = "cloudwatch"
 TITLE = "Amazon CloudWatch Logs: events, exports, subscriptions, Insights results"
 VERSIONS = "get-log-events, filter-log-events, subscription records, Insights API and console exports"
 SOURCE = "vendor documentation"
-LEAST_SHARE = 0.05
 _EVENT = frozenset(
     ("timestamp", "message", "ingestionTime", "eventId", "id", "logStreamName", "logGroupName", "logStream", "logGroup",
      "extractedFields")

@@ -26,6 +26,7 @@ DELIMITERS = (b",", b";", b"\t", b"|")
 _BOM = b"\xef\xbb\xbf"
 _NAME = re.compile(rb"[A-Za-z_@$][\w @$.:/()\[\]-]{0,79}")
 _MOST_RECOVERIES = 1000
+_MOST_LINES = 200_000  # of one row
 # What a table of log lines or calls has at least one of, whatever the case of its letters.
 _KNOWN = frozenset(
     name.lower()
@@ -185,7 +186,7 @@ class Peeler:
         self._held.append(unit)
         self._size += len(unit.data)
         ended = self._row.feed(unit.data, b"\r\n" if unit.size - len(unit.data) == 2 else b"\n")
-        if self._row.broken or (not ended and self._size > self._most):
+        if self._row.broken or (not ended and (self._size > self._most or len(self._held) > _MOST_LINES)):
             yield from self._recover(waiting)
         elif ended:
             units, row = self._held, self._row

@@ -23,7 +23,6 @@ NAME = "elastic"
 TITLE = "Elasticsearch and OpenSearch: hits, search responses, bulk files, Beats and Logstash events"
 VERSIONS = "search API 7 and 8, elasticdump, bulk NDJSON, ECS events, Kibana CSV reports"
 SOURCE = "vendor documentation"
-LEAST_SHARE = 0.05
 _ACTIONS = ("index", "create")
 _PARTS = frozenset(("logtag", "partial_message"))  # marks of a shipper that the next layer knows
 _ACTION = frozenset(("_index", "_id", "_type", "routing", "pipeline"))

@@ -21,7 +21,6 @@ NAME = "fluent"
 TITLE = "Fluentd, Fluent Bit, Vector, Azure ContainerLog: one object a line"
 VERSIONS = "their usual fields; ContainerLogV2"
 SOURCE = "vendor documentation"
-LEAST_SHARE = 0.05
 _TEXTS = ("log", "message", "LogMessage", "LogEntry")
 _MARKS = frozenset(
     (

@@ -18,7 +18,6 @@ NAME = "gcp_logging"
 TITLE = "Google Cloud Logging entries"
 VERSIONS = "LogEntry v2: textPayload, jsonPayload"
 SOURCE = "vendor documentation"
-LEAST_SHARE = 0.05
 _MARKS = frozenset(("logName", "insertId", "resource"))
 _MESSAGE = frozenset(
     ("message", "severity", "level", "logger", "time", "timestamp", "pid", "stream", "logging.googleapis.com/trace")

@@ -20,7 +20,6 @@ NAME = "journald_json"
 TITLE = "journalctl -o json (json-pretty, json-sse, json-seq)"
 VERSIONS = "systemd's journal JSON format"
 SOURCE = "the project's documentation"
-LEAST_SHARE = 0.05
 
 
 def accepts(line: bytes) -> bool:

@@ -22,7 +22,6 @@ NAME = "journald_text"
 TITLE = "journalctl short output and syslog files (RFC 3164)"
 VERSIONS = "short, short-precise, short-full, short-iso, short-iso-precise, short-unix, short-monotonic"
 SOURCE = "the project's documentation"
-LEAST_SHARE = 0.05
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _LINE = re.compile(
     rb"(?:<\d{1,3}>)?"

@@ -17,7 +17,6 @@ NAME = "kubernetes_cri"
 TITLE = "Kubernetes CRI container logs (containerd, CRI-O, Podman k8s-file)"
 VERSIONS = "CRI logging format since Kubernetes 1.5"
 SOURCE = "the format's design document"
-LEAST_SHARE = 0.05
 _LINE = re.compile(
     rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)) (stdout|stderr) ([PF])(?::[^ ]{0,80})?(?: |$)"
 )

@@ -20,7 +20,6 @@ NAME = "loki"
 TITLE = "Grafana Loki: query responses, push bodies, logcli jsonl, Grafana downloads"
 VERSIONS = "HTTP API v1, logcli -o jsonl; the older entries with ts and line"
 SOURCE = "the project's documentation"
-LEAST_SHARE = 0.05
 _DOCUMENTS = ((b'"result"', ("data", "result", "*")), (b'"streams"', ("streams", "*")))
 _LISTS = ("values", "entries")
 

@@ -14,6 +14,7 @@ from forensics.ingest.units import Unit
 from forensics.ingest.wrappers.peeling import lines_of
 
 _MOST_OPEN = 1000
+_PART_BYTES = 40  # of memory that a piece costs beside its bytes
 _REPLACED = b"\xef\xbf\xbd"
 
 
@@ -40,8 +41,8 @@ class _Open:
             self.passed.update(data)
             return 0
         self.parts.append(data)
-        self.held += len(data)
-        return len(data)
+        self.held += len(data) + _PART_BYTES
+        return len(data) + _PART_BYTES
 
     def drop(self) -> int:
         """Hold no more of the line than its digest; returns how many bytes are let go."""

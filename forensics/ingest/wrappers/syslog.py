@@ -14,7 +14,6 @@ NAME = "syslog"
 TITLE = "syslog messages (RFC 5424)"
 VERSIONS = "RFC 5424"
 SOURCE = "the standard"
-LEAST_SHARE = 0.05
 _HEAD = re.compile(
     rb"<\d{1,3}>1 (?P<time>-|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)) "
     rb"(?P<host>[!-~]{1,255}) (?P<app>[!-~]{1,48}) [!-~]{1,128} [!-~]{1,32} (?=-|\[)"
