@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from forensics.ingest import wrappers
 from forensics.ingest.blocks import BLOCK_BYTES, Oversized, plain_blocks, stream_blocks
-from forensics.ingest.detect import Detected, detect, detect_lines, judge, sample_of
+from forensics.ingest.detect import Detected, detect, detect_lines, inside, judge, later_samples, sample_of
 from forensics.ingest.documents import document_blocks, value_spans
 from forensics.ingest.files import EvidenceFile
 from forensics.ingest.record import FileContext
@@ -121,8 +121,17 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
         return refuse(file, sha256, "depth" if peeled.inner == "depth" else "unsupported_container", peeled.inner)
     known = registry(reading.profiles)
     samples = sample_of(file.path, file.size, compression)
-    context = FileContext(file.name, ZoneInfo(reading.time_zone), worker_of_file(file.name), file.modified_ns // 1000)
+    context = FileContext(
+        file.name,
+        ZoneInfo(reading.time_zone),
+        worker_of_file(file.name),
+        file.modified_ns // 1000,
+        max_line_bytes=reading.max_line_bytes,
+    )
     detected = detect(samples, context, known)
+    if detected.format == "unknown" and not detected.document and compression != "none":
+        samples += later_samples(file.path, compression)
+        detected = detect_lines(samples, context, known)
     limits = Limits(reading.max_ratio, reading.max_bytes, file.budget)
     document: bytes | None = None
     broken: str | None = None
@@ -132,10 +141,12 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
             detected = _judge_document(document, context, known)
         else:
             detected = detect_lines(samples, context, known)
+            context.notice("document_too_long")
     elif detected.format == "unknown" and compression == "none" and b"\0" in samples[0] and reading.format is None:
         return refuse(file, sha256, "binary", "binary")
     if reading.format is not None:
-        detected = replace(detected, format=reading.format, reason="named by the user")
+        reason = inside("named by the user", detected.wrapped)
+        detected = replace(detected, format=reading.format, reason=reason)
     name = detected.format if detected.format != "unknown" else FALLBACK
     facts = FileFacts(
         file.name,
@@ -258,6 +269,6 @@ def _read(path: Path, size: int) -> bytes:
 
 def _judge_document(document: bytes, context: FileContext, known: Registry) -> Detected:
     raws = [document[start : start + length] for start, length in islice(value_spans(document), 100)]
-    chain, units = wrappers.chain_of(raws, context)
-    found = judge(units, context, known, "values of one JSON document")
-    return Detected(found.format, found.reason, document=True, chain=chain)
+    chain, units, words = wrappers.chain_of(raws, context)
+    found = judge(units, context, known, "lines" if chain else "values of one JSON document")
+    return Detected(found.format, inside(found.reason, words), document=True, chain=chain, wrapped=words)
