@@ -9,9 +9,18 @@ from itertools import islice
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from forensics.ingest import wrappers
+from forensics.ingest import transcoders, wrappers
 from forensics.ingest.blocks import BLOCK_BYTES, Oversized, plain_blocks, stream_blocks
-from forensics.ingest.detect import Detected, detect, detect_lines, inside, judge, later_samples, sample_of
+from forensics.ingest.detect import (
+    SAMPLE_LINES,
+    Detected,
+    detect,
+    detect_lines,
+    inside,
+    judge,
+    later_samples,
+    sample_of,
+)
 from forensics.ingest.documents import document_blocks, value_spans
 from forensics.ingest.files import EvidenceFile
 from forensics.ingest.record import FileContext
@@ -19,7 +28,7 @@ from forensics.ingest.registry import FALLBACK, Registry, registry
 from forensics.ingest.sglang import worker_of_file
 from forensics.ingest.streams import Limits, StreamEnd, pieces
 from forensics.ingest.streams import peel as peel_streams
-from forensics.ingest.units import line_units, span_units, unit_blocks
+from forensics.ingest.units import Unit, line_units, span_units, unit_blocks
 from forensics.ingest.worker import Block, BlockResult, FileFacts
 from forensics.ingest.wrappers import peel
 
@@ -117,9 +126,13 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
     """The account of a file, still empty, and its blocks, not yet read."""
     peeled = peel_streams(file.path, reading.max_depth)
     compression = peeled.compression
-    if peeled.inner != "none":
+    with file.path.open("rb") as source:
+        head = source.read(min(transcoders.HEAD, file.size))
+    if peeled.inner != "none" and not (compression == "none" and transcoders.of_head(head)):
         return refuse(file, sha256, "depth" if peeled.inner == "depth" else "unsupported_container", peeled.inner)
     known = registry(reading.profiles)
+    if compression == "none" and (container := transcoders.of_head(head)) is not None:
+        return _transcoded(file, sha256, container, reading, known)
     samples = sample_of(file.path, file.size, compression)
     context = FileContext(
         file.name,
@@ -147,18 +160,7 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
     if reading.format is not None:
         reason = inside("named by the user", detected.wrapped)
         detected = replace(detected, format=reading.format, reason=reason)
-    name = detected.format if detected.format != "unknown" else FALLBACK
-    facts = FileFacts(
-        file.name,
-        name,
-        reading.format is not None,
-        reading.time_zone,
-        worker_of_file(file.name),
-        reading.max_line_bytes,
-        file.modified_ns // 1000,
-        reading.profiles,
-        known.load(name).KIND == "log",
-    )
+    facts = _facts(file, detected, reading, known)
     account = Account(file, sha256, compression, detected)
     blocks: Iterator[Block | Oversized]
     if document is not None:
@@ -174,6 +176,46 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
         if detected.chain:
             blocks = unit_blocks(peel(line_units(blocks), detected.chain, context), facts)
     return account, _noticed(_closed(blocks, facts), account, context)
+
+
+def _transcoded(
+    file: EvidenceFile, sha256: str, container: str, reading: Reading, known: Registry
+) -> tuple[Account, Iterator[Block | Oversized]]:
+    """A container whose records are no lines."""
+    why = transcoders.missing(container)
+    if why is not None:
+        return refuse(file, sha256, "unsupported_container", sentence=why)
+    context = FileContext(file.name, ZoneInfo(reading.time_zone), worker_of_file(file.name), file.modified_ns // 1000)
+    limits = Limits(reading.max_ratio, reading.max_bytes, file.budget)
+
+    def units() -> Iterator[Unit | Oversized]:
+        return transcoders.units(container, file.path, file.size, limits, context)
+
+    sampled = [
+        unit.data
+        for unit in islice(units(), SAMPLE_LINES)
+        if isinstance(unit, Unit) and unit.reason is None and unit.data
+    ]
+    detected = judge(sampled, context, known, f"records of a {container} file")
+    context.notices.clear()
+    facts = _facts(file, detected, reading, known)
+    account = Account(file, sha256, "none", detected)
+    return account, _noticed(_closed(unit_blocks(units(), facts), facts), account, context)
+
+
+def _facts(file: EvidenceFile, detected: Detected, reading: Reading, known: Registry) -> FileFacts:
+    name = detected.format if detected.format != "unknown" else FALLBACK
+    return FileFacts(
+        file.name,
+        name,
+        reading.format is not None,
+        reading.time_zone,
+        worker_of_file(file.name),
+        reading.max_line_bytes,
+        file.modified_ns // 1000,
+        reading.profiles,
+        known.load(name).KIND == "log",
+    )
 
 
 def _closed(blocks: Iterator[Block | Oversized], facts: FileFacts) -> Iterator[Block | Oversized]:
@@ -238,11 +280,13 @@ _WHY = {
 }
 
 
-def refuse(file: EvidenceFile, sha256: str, reason: str, what: str = "") -> tuple[Account, Iterator[Block | Oversized]]:
-    """A file that is not read: all of it is one reject. `what` names its form."""
+def refuse(
+    file: EvidenceFile, sha256: str, reason: str, what: str = "", sentence: str = ""
+) -> tuple[Account, Iterator[Block | Oversized]]:
+    """A file that is not read: all of it is one reject. `what` names its form; `sentence` says more than the reason."""
     # A limit makes the run partial, and the stretch counts no line then.
     stretch = Oversized(0, file.size, reason, sha256, 0 if reason in LIMIT_REASONS else 1)
-    return Account(file, sha256, "none", Detected("unknown", _WHY[reason].format(what))), iter((stretch,))
+    return Account(file, sha256, "none", Detected("unknown", sentence or _WHY[reason].format(what))), iter((stretch,))
 
 
 def _content(file: EvidenceFile, compression: str, limits: Limits, most: int) -> tuple[bytes | None, str | None]:

@@ -2,7 +2,8 @@
 
 A folder `tests/ingest/formats/NAME/` holds the samples of the parser, profile or wrapper NAME and one `expected.json`:
 
-    {"parameters": {"time_zone": "UTC", ...},                         optional, of ingest's Parameters
+    {"needs":    ["module"],                                          optional: skipped where it is not installed
+     "parameters": {"time_zone": "UTC", ...},                         optional, of ingest's Parameters
      "files":    {"sample.log": {"format", "records", "rejected", "blank", "structure", "reasons": {}, ...}},
      "requests": [{"request_id", ...}],                               the columns that are given are compared
      "texts":    [{"request_id", "side", "field", "text"}],           all texts of these requests, no more and no fewer
@@ -38,6 +39,8 @@ def rows(case: Case, table: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_the_sample_of_each_format_is_read_as_expected(folder, tmp_path):
     expected = json.loads((folder / "expected.json").read_text())
+    for module in expected.get("needs", ()):
+        pytest.importorskip(module)
     samples = sorted(path for path in folder.iterdir() if path.name != "expected.json")
     assert samples
     with Case.create(tmp_path / "case") as case:

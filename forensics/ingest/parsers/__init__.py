@@ -17,8 +17,16 @@ from importlib import import_module
 from types import ModuleType
 
 # Objects first by how particular their marks are; the generic pair comes last.
-OBJECT_PARSERS = ("sglang_json", "house", "openai_pair")
-LINE_PARSERS = ("sglang_text",)
+OBJECT_PARSERS = (
+    "sglang_json",
+    "har",
+    "mitmproxy",
+    "vcr",
+    "batch",
+    "house",
+    "openai_pair",
+)
+LINE_PARSERS = ("sglang_text", "sse_capture")
 LOG_PARSERS: tuple[str, ...] = ()
 NAMES = (*OBJECT_PARSERS, *LINE_PARSERS, *LOG_PARSERS)
 

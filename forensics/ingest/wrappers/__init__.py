@@ -26,6 +26,8 @@ from forensics.ingest.units import Unit
 # In the order in which they are tried on each layer. Tables are told by the first line of a file.
 TABLES = "csv_rows"
 NAMES: tuple[str, ...] = (
+    "har",
+    "vcr",
     "docker_json",
     "kubernetes_cri",
     "journald_json",
@@ -38,6 +40,7 @@ NAMES: tuple[str, ...] = (
     "fluent",
     "stamped",
     "ansi",
+    "sse",
     TABLES,
 )
 MOST_LAYERS = 8
