@@ -55,6 +55,15 @@ _NOTICES = {
     "unreadable_event": "streams hold events that could not be read",
     "unreadable_entry": "records inside batches and documents could not be read; the others of the batch were",
     "parser_error_at_end": "readers failed at the end of a file; unfinished records are lost, please report it",
+    "yearless_time": "times have no year, and neither the file nor a wrapper tells it; they count as unknown",
+    "made_id": "records carry no id; each got one made of its own bytes",
+    "cut_message": "messages of several lines break off; what was read of them is not kept",
+    "cut_body": "request bodies are cut at the log's limit and hold no text that can be read",
+    "open_calls_closed": "calls were still open when thousands of later ones were; they end where they stood",
+    "deltas_of_several_answers": "streams print several answers under one id, without a number; they cannot be told apart",
+    "missing_choice": "calls print fewer answers than they asked for; the numbers of the others may be off",
+    "equal_longest_texts": "logs hold several texts of one greatest length, as a limit on logged texts cuts them; "
+    "they may be cut",
     "openai_line_without_rid": "lines of the OpenAI entry point carry no rid; the engine's own lines hold the call",
 }
 

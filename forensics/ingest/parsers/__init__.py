@@ -19,7 +19,7 @@ from types import ModuleType
 # Objects first by how particular their marks are; the generic pair comes last.
 OBJECT_PARSERS = ("sglang_json", "house", "openai_pair")
 LINE_PARSERS = ("sglang_text",)
-LOG_PARSERS: tuple[str, ...] = ()
+LOG_PARSERS: tuple[str, ...] = ("vllm_log",)
 NAMES = (*OBJECT_PARSERS, *LINE_PARSERS, *LOG_PARSERS)
 
 
