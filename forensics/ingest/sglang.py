@@ -62,6 +62,7 @@ def records_of_event(event: dict[str, Any], stamp: str | None, tags: str, contex
     obj = obj if isinstance(obj, dict) else {}
     out = event.get("out")
     at, precision = parse_time(event.get("timestamp") or stamp, context)
+    at = at if at is not None else context.at
     headers: dict[str, str] = {}
     add_headers(event.get("headers"), headers)
     rids = _rids(event, obj, out)

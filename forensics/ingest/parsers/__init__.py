@@ -18,7 +18,7 @@ from types import ModuleType
 
 # Objects first by how particular their marks are; the generic pair comes last.
 OBJECT_PARSERS = ("sglang_json", "house", "openai_pair")
-LINE_PARSERS = ("sglang_text",)
+LINE_PARSERS = ("sglang_text", "sglang_engine")
 LOG_PARSERS: tuple[str, ...] = ("vllm_log",)
 NAMES = (*OBJECT_PARSERS, *LINE_PARSERS, *LOG_PARSERS)
 
