@@ -17,9 +17,9 @@ from importlib import import_module
 from types import ModuleType
 
 # Objects first by how particular their marks are; the generic pair comes last.
-OBJECT_PARSERS = ("sglang_json", "house", "openai_pair")
+OBJECT_PARSERS = ("sglang_json", "llama_json", "house", "openai_pair")
 LINE_PARSERS = ("sglang_text", "sglang_engine")
-LOG_PARSERS: tuple[str, ...] = ("vllm_log",)
+LOG_PARSERS: tuple[str, ...] = ("vllm_log", "llama_server")
 NAMES = (*OBJECT_PARSERS, *LINE_PARSERS, *LOG_PARSERS)
 
 

@@ -14,7 +14,9 @@ NAME = "sglang_engine"
 KIND = "line"
 BESIDE = ("sglang_json", "sglang_text")  # a file that has records of these is named after them
 TITLE = "SGLang scheduler log lines"
-VERSIONS = "0.1 to 0.5.23; the batch, retraction, abort and time lines of 0.4.4, 0.4.9, 0.5.4, 0.5.10 and 0.5.23 compared"
+VERSIONS = (
+    "0.1 to 0.5.23; the batch, retraction, abort and time lines of 0.4.4, 0.4.9, 0.5.4, 0.5.10 and 0.5.23 compared"
+)
 SOURCE = "the project's published packages of these releases"
 
 

@@ -20,7 +20,9 @@ from forensics.ingest.timestamps import parse_yearless
 NAME = "vllm_log"
 KIND = "log"
 TITLE = "vLLM server log (text)"
-VERSIONS = "0.6 to 0.33: both engines, both prefixes; read from the releases 0.6.6, 0.8.5, 0.10, 0.11, 0.12, 0.14, 0.16, 0.33"
+VERSIONS = (
+    "0.6 to 0.33: both engines, both prefixes; read from the releases 0.6.6, 0.8.5, 0.10, 0.11, 0.12, 0.14, 0.16, 0.33"
+)
 SOURCE = "the project's source at these releases"
 
 _MOST_OPEN = 20_000
@@ -185,7 +187,9 @@ class _Log:
         if match is None:
             raise Reject("unrecognised_line")
         values, whole = vllm.fields(message.removesuffix("."), match.end())
-        if not whole and ("params" not in values or ("prompt" not in values and message.startswith("prompt", match.end()))):
+        if not whole and (
+            "params" not in values or ("prompt" not in values and message.startswith("prompt", match.end()))
+        ):
             raise Reject("bad_repr")
         request_id = match.group(1)
         worker = self.context.worker or self.context.source
@@ -354,7 +358,9 @@ class _Log:
             self._closing = None
         if not call.finals and not call.deltas and at is None:
             return []
-        record = Record(call.request_id, "engine", "finished", worker=call.worker, place=call.place or self.context.place)
+        record = Record(
+            call.request_id, "engine", "finished", worker=call.worker, place=call.place or self.context.place
+        )
         record.stream = True if call.stream else None
         record.ids = vllm.external_ids(call.request_id)
         record.finish_reason = "abort" if status == "aborted" else call.reason

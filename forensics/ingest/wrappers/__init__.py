@@ -21,7 +21,7 @@ from forensics.ingest.record import FileContext
 from forensics.ingest.units import Unit
 
 # In the order in which they are tried on each layer.
-NAMES: tuple[str, ...] = ("python_json",)
+NAMES: tuple[str, ...] = ("python_json", "llama_jsonl")
 MOST_LAYERS = 4
 LEAST_SHARE = 0.5  # of the sampled lines that must be a wrapper's
 
