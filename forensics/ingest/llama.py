@@ -19,11 +19,11 @@ _VALUE = re.compile(r"([A-Za-z_][\w.]{0,40})(?:\(\))? ?= ?(-?\d{1,18}(?:\.\d{1,9
 _SPAN = re.compile(r"\[(-?\d{1,12}), end\)")
 _SHIFT = re.compile(r"with size (\d{1,12}), shifting KV cache \[(\d{1,12}), (\d{1,12})\) -> \[(\d{1,12}), (\d{1,12})\)")
 _TIMING = re.compile(
-    r"\s*(prompt eval|generation eval|eval|total) time\s*= *(\d{1,12}(?:\.\d{1,6})?) ms(?: / *(\d{1,12}) (?:tokens|runs))?"
+    r"\s*(prompt eval|generation eval|eval|total) time\s*= *(\d{1,12}(?:\.\d{1,6})?) ms"
+    r"(?: / *(\d{1,12}) (?:tokens|runs))?"
 )
 _TOKENS = re.compile(r"with (?:length )?(\d{1,12}) tokens|with length (\d{1,12})")
 _CHILD = re.compile(r"copying state to child (\d{1,12})")
-_BY_ID = re.compile(r"selected slot by id \((\d{1,9})\)")
 
 # First words of a message, and the event's kind. The longer start stands first.
 _KINDS: tuple[tuple[str, str], ...] = (

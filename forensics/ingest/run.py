@@ -60,7 +60,7 @@ _NOTICES = {
     "cut_message": "messages of several lines break off; what was read of them is not kept",
     "cut_body": "request bodies are cut at the log's limit and hold no text that can be read",
     "open_calls_closed": "calls were still open when thousands of later ones were; they end where they stood",
-    "deltas_of_several_answers": "streams print several answers under one id, without a number; they cannot be told apart",
+    "deltas_of_several_answers": "streams print several answers under one id and no number; they cannot be told apart",
     "missing_choice": "calls print fewer answers than they asked for; the numbers of the others may be off",
     "equal_longest_texts": "logs hold several texts of one greatest length, as a limit on logged texts cuts them; "
     "they may be cut",

@@ -237,8 +237,7 @@ def _double_free(message: str) -> EngineEvent:
 
 def _canary(message: str) -> EngineEvent:
     event = EngineEvent("kv_canary_violation")
-    names = {"slot_idx": "kv_index", "position": "position", "stored_token": "stored_token"}
-    names["expected_token"] = "expected_token"
+    names = {"slot_idx": "kv_index"} | {name: name for name in ("position", "stored_token", "expected_token")}
     for name, text in _PAIR.findall(message):
         value = counts.number(text)
         if name in names and value is not None:

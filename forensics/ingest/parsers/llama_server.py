@@ -27,11 +27,13 @@ _HEAD = rb"(?:\[(\d{2,5})\] ?)?(?:(\d{1,9})\.(\d\d)\.(\d{3})\.(\d{3}) )?(?:[DIWE
 _SLOT = re.compile(_HEAD + rb"slot +[\w~<> ()]{1,24}?: id {1,3}(\d{1,6}) \| task (-?\d{1,18}) \| ?(.*)", re.S)
 _SERVER = re.compile(_HEAD + rb"(?:srv|que|res) {1,16}[\w~<> ()]{1,20}?: (.*)", re.S)
 _PLAIN = re.compile(
-    _HEAD + rb"((?:done )?request: +(?:GET|POST|PUT|DELETE|OPTIONS|HEAD|PATCH) /\S*|request:  ?\{|response: ?\{|"
+    _HEAD
+    + rb"((?:done )?request: +(?:GET|POST|PUT|DELETE|OPTIONS|HEAD|PATCH) /\S*|request:  ?(?:\{|$)|response: ?(?:\{|$)|"
     rb"\r? *(?:prompt eval|generation eval|eval|total) time +=)"
 )
 _EARLY = re.compile(
-    rb"slot (\d{1,6}) (is processing \[task id: (\d{1,18})\]|: in cache: (\d{1,12}) tokens \| to process: (\d{1,12}) tokens|"
+    rb"slot (\d{1,6}) (is processing \[task id: (\d{1,18})\]|"
+    rb": in cache: (\d{1,12}) tokens \| to process: (\d{1,12}) tokens|"
     rb": kv cache rm - \[(\d{1,12}), end\)|released \((\d{1,12}) tokens in cache\))"
 )
 _NAMED = re.compile(
@@ -52,6 +54,7 @@ class _Process:
 
     starts: int = 0
     busy: bool = True  # something but a start was seen since the last start
+    told: bool = True  # the last start has its event
     last_us: int | None = None
     slot: str | None = None  # of the last slot line, for the timing lines that follow it
     task: int | None = None
@@ -125,9 +128,7 @@ class _Log:
         minutes, seconds, milliseconds, micros = (int(match.group(n)) for n in range(2, 6))
         relative = ((minutes * 60 + seconds) * 1000 + milliseconds) * 1000 + micros
         if process.last_us is not None and relative < process.last_us - _BACKWARDS_US:
-            # The start itself is not in the log.
-            self._start(process)
-            process.busy = True
+            process.told = not self._start(process)
         process.last_us = relative
         return process, relative
 
@@ -170,7 +171,8 @@ class _Log:
         message = data[:4000].decode("utf-8", "replace").strip()
         if message.startswith(llama.STARTS):
             items: list[Item] = []
-            if self._start(process):
+            if self._start(process) or not process.told:
+                process.told = True
                 items.append(self._event(EngineEvent("process_start"), process, relative, port))
             found = llama.event_of(message, None, None)
             if found is not None:

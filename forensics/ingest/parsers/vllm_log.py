@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
-from forensics.ingest import bodies, loose_json, vllm
-from forensics.ingest.envelope import id_text
-from forensics.ingest.record import HELD, STRUCTURE, Chunk, EngineEvent, FileContext, Item, Place, Record, Reject, Text
+from forensics.ingest import loose_json, vllm
+from forensics.ingest.record import HELD, STRUCTURE, EngineEvent, FileContext, Item, Place, Record, Reject
 from forensics.ingest.timestamps import parse_yearless
+from forensics.ingest.vllm_calls import Call, Cuts, Early, answer_record, request_record
 
 NAME = "vllm_log"
 KIND = "log"
@@ -27,41 +25,9 @@ SOURCE = "the project's source at these releases"
 
 _MOST_OPEN = 20_000
 _MOST_CHARACTERS = 64_000_000
-_LEAST_EQUAL = 3  # different texts of one greatest length that betray a limit
-_LEAST_LENGTH = 16
 _TOP_CHOICES = 4096
 
 Key = tuple[str | None, str]
-
-
-@dataclass(slots=True)
-class _Call:
-    request_id: str
-    worker: str | None
-    n: int | None = None  # answers asked for
-    received: bool = False  # the request's own line was seen
-    doubtful: bool = False  # another call of the same id was still printing its answer when this one came
-    place: Place | None = None
-    deltas: list[tuple[str, int | None]] = field(default_factory=list)
-    finals: list[str] = field(default_factory=list)
-    reason: str | None = None
-    stream: bool = False
-    at: int | None = None
-    precision: str | None = None
-    characters: int = 0
-
-
-@dataclass(slots=True)
-class _Early:
-    """What was printed of a request before its own line: the prompt (DEBUG) or the whole body."""
-
-    place: Place | None
-    worker: str | None
-    at: int | None
-    precision: str | None
-    prompt: str | None = None
-    body: dict[str, Any] | None = None
-    cut: bool = False
 
 
 def accepts_line(line: bytes) -> bool:
@@ -83,13 +49,11 @@ def open_log(context: FileContext) -> _Log:
 class _Log:
     def __init__(self, context: FileContext) -> None:
         self.context = context
-        self._calls: dict[Key, _Call] = {}
-        self._early: dict[Key, _Early] = {}
+        self._calls: dict[Key, Call] = {}
+        self._early: dict[Key, Early] = {}
         self._closing: Key | None = None
         self._characters = 0
-        self._limit: int | None = None  # --max-log-len, where the log says it
-        self._longest = 0
-        self._of_longest: set[int] = set()
+        self._cuts = Cuts()
         self._broken: tuple[bytes, bytes, Place | None] | None = None
         self._precision: str | None = None
         self._rank: int | None = None
@@ -150,9 +114,9 @@ class _Log:
 
     def _other(self, line: bytes, start: int, prefix: re.Match[bytes] | None) -> Sequence[Item]:
         message = line[start : start + 20_000]
-        if self._limit is None and b"max_log_len" in message:
+        if self._cuts.limit is None and b"max_log_len" in message:
             found = vllm.LOG_LIMIT.search(message.decode("utf-8", "replace"))
-            self._limit = int(found.group(1)) if found else None
+            self._cuts.limit = int(found.group(1)) if found else None
         if message.startswith(b"Sequence group "):
             found = vllm.PREEMPTED.match(message.decode("utf-8", "replace"))
             if found:
@@ -199,7 +163,7 @@ class _Log:
         early.at, early.precision = at, self._precision
         params = values.get("params")
         n = params.get("n") if isinstance(params, dict) else None
-        call = _Call(request_id, worker, n if isinstance(n, int) and 0 < n < _TOP_CHOICES else None, received=True)
+        call = Call(request_id, worker, n if isinstance(n, int) and 0 < n < _TOP_CHOICES else None, received=True)
         items: list[Item] = []
         key = (self.context.source, request_id)
         if key in self._calls:
@@ -207,7 +171,7 @@ class _Log:
             call.doubtful = bool(self._calls[key].deltas)
             items += self._finished(key, whole=False)
         self._calls[key] = call
-        record = self._request_record(request_id, early)
+        record = self._asked(request_id, early)
         adapter = values.get("lora_request")
         if isinstance(adapter, dict) and isinstance(adapter.get("lora_name"), str) and adapter["lora_name"]:
             record.ids["lora_name"] = adapter["lora_name"]
@@ -217,7 +181,7 @@ class _Log:
         """A line that comes before the request's own: it waits for that one."""
         details = vllm.DETAILS.match(message)
         body = vllm.BODY.match(message)
-        early = _Early(self.context.place, self.context.worker or self.context.source, at, self._precision)
+        early = Early(self.context.place, self.context.worker or self.context.source, at, self._precision)
         if details is not None:
             values, whole = vllm.fields(message.removesuffix("."), details.end())
             if not whole and "prompt" not in values:
@@ -237,14 +201,14 @@ class _Log:
             if name == "N/A":
                 assert early.place is not None
                 self.context.notice("made_id")
-                return (self._request_record(f"sha256:{early.place.digest[:16]}", early, part="whole"),)
+                return (self._asked(f"sha256:{early.place.digest[:16]}", early, part="whole"),)
         else:
             raise Reject("unrecognised_line")
         key = (self.context.source, name)
         items: list[Item] = []
         former = self._early.get(key)
         if former is not None and ((former.prompt is None) == (early.prompt is None)):
-            items.append(self._request_record(name, self._early.pop(key)))
+            items.append(self._asked(name, self._early.pop(key)))
             former = None
         if former is not None:
             former.prompt = early.prompt if early.prompt is not None else former.prompt
@@ -254,11 +218,11 @@ class _Log:
             self._early[key] = early
         if len(self._early) > _MOST_OPEN:
             oldest = next(iter(self._early))
-            items.append(self._request_record(oldest[1], self._early.pop(oldest)))
+            items.append(self._asked(oldest[1], self._early.pop(oldest)))
             self.context.notice("open_calls_closed")
         return items or HELD
 
-    def _take_early(self, request_id: str) -> _Early:
+    def _take_early(self, request_id: str) -> Early:
         """What was held of a request, under its own id or under that of the client's call."""
         source = self.context.source
         found = self._early.pop((source, request_id), None)
@@ -271,39 +235,12 @@ class _Log:
                 body = {**(whole.body or {}), "prompt": prompts[number]}
             if not isinstance(prompts, list) or number >= len(prompts) - 1:
                 del self._early[source, external]
-            found = found or _Early(whole.place, whole.worker, None, None)
+            found = found or Early(whole.place, whole.worker, None, None)
             found.body, found.cut = body, whole.cut
-        return found or _Early(self.context.place, None, None, None)
+        return found or Early(self.context.place, None, None, None)
 
-    def _request_record(self, request_id: str, early: _Early, part: str = "received") -> Record:
-        worker = early.worker or self.context.worker or self.context.source
-        record = Record(request_id, "engine", part, worker=worker, received_at=early.at, place=early.place)
-        record.time_precision = early.precision if early.at is not None else None
-        record.ids = vllm.external_ids(request_id)
-        texts: list[Text] = []
-        record.texts = texts
-        found = False
-        cut = early.cut
-        if early.prompt is not None:
-            found = True
-            cut = cut or self._is_cut(early.prompt)
-            if early.prompt:
-                texts.append(("prompt", "prompt", "prompt", early.prompt))
-        body = early.body
-        if body is not None:
-            if early.prompt is not None:
-                body = {name: value for name, value in body.items() if name != "prompt"}
-            found = bodies.request_texts(body, texts) or found
-            for name in ("cache_salt", "user", "model"):
-                value = id_text(body[name]) if not isinstance(body.get(name), float | None) else None
-                if value is not None and name == "cache_salt":
-                    record.ids[name] = value
-                elif value is not None:
-                    setattr(record, "user_id" if name == "user" else name, value)
-            stream = body.get("stream")
-            record.stream = stream if isinstance(stream, bool) else None
-        record.prompt_state = "truncated" if cut else "full" if found else "not_logged"
-        return record
+    def _asked(self, request_id: str, early: Early, part: str = "received") -> Record:
+        return request_record(request_id, early, self._cuts, self.context, part)
 
     # Answers
 
@@ -322,7 +259,7 @@ class _Log:
         items: list[Item] = [] if key == self._closing else self._close()
         call = self._calls.get(key)
         if call is None:
-            call = self._calls[key] = _Call(match.group(1), self.context.worker or self.context.source)
+            call = self._calls[key] = Call(match.group(1), self.context.worker or self.context.source)
         if call.place is None:
             call.place = self.context.place
         call.at, call.precision = at, self._precision
@@ -358,77 +295,7 @@ class _Log:
             self._closing = None
         if not call.finals and not call.deltas and at is None:
             return []
-        record = Record(
-            call.request_id, "engine", "finished", worker=call.worker, place=call.place or self.context.place
-        )
-        record.stream = True if call.stream else None
-        record.ids = vllm.external_ids(call.request_id)
-        record.finish_reason = "abort" if status == "aborted" else call.reason
-        record.status = "aborted" if record.finish_reason == "abort" else status if whole or at is not None else None
-        record.finished_at = at if at is not None else call.at if whole or call.reason is not None else None
-        record.time_precision = call.precision if record.finished_at is not None else None
-        texts: list[Text] = []
-        record.texts = texts
-        printed = self._finals(call, record)
-        joined = "".join(text for text, _ in call.deltas)
-        several = call.doubtful or len(printed) > 1 or (call.n or 1) > 1
-        for choice, text in enumerate(printed):
-            vllm.answer(text, choice, texts)
-        if call.deltas:
-            record.first_token_at = call.deltas[0][1]
-        if joined and several:
-            self.context.notice("deltas_of_several_answers")
-            if not printed:
-                # Nothing says which answer a delta belongs to: the text stands as it was printed.
-                texts.append(("response", "choices[0].content", "response", joined))
-        elif joined:
-            self._streamed(call, record, texts, printed[0] if printed else None, joined)
-        record.response_state = self._state(call, printed, several, status, whole)
-        if len(printed) not in (0, call.n or len(printed)):
-            self.context.notice("missing_choice")
-        return [record]
-
-    def _finals(self, call: _Call, record: Record) -> list[str]:
-        """The answers printed whole. A marker stands for one whose text the engine did not keep."""
-        printed: list[str] = []
-        for text in call.finals:
-            marker = vllm.MARKER.fullmatch(text)
-            if marker:
-                record.completion_tokens = (record.completion_tokens or 0) + int(marker.group(1))
-            else:
-                printed.append(text)
-        return printed
-
-    def _streamed(self, call: _Call, record: Record, texts: list[Text], printed: str | None, joined: str) -> None:
-        """Put the deltas of a single answer in their place: as the answer, inside it, or beside it."""
-        start = 0
-        if printed is None:
-            texts.append(("response", "choices[0].content", "response", joined))
-        else:
-            start = printed.find(joined)
-            if start < 0:
-                # The engine took tool calls or thinking out of what it sent on: both are evidence.
-                texts.append(("response", "choices[0].deltas", "response", joined))
-                return
-            if not any(path == "choices[0].content" for _, path, _, _ in texts):
-                return
-        chunks: list[Chunk] = []
-        for sequence, (text, at) in enumerate(call.deltas):
-            chunks.append((0, sequence, at, start, start + len(text)))
-            start += len(text)
-        record.chunks = chunks
-
-    def _state(self, call: _Call, printed: list[str], several: bool, status: str, whole: bool) -> str:
-        if not printed and not call.deltas:
-            return "full" if call.finals and not any(map(vllm.MARKER.fullmatch, call.finals)) else "not_logged"
-        cut = [self._is_cut(text) for text in (*printed, *(text for text, _ in call.deltas))]
-        if any(cut):
-            return "truncated"
-        if printed:
-            return "full"
-        # Deltas alone: whole only where the first and the last are known to be there.
-        ended = call.received and (call.reason is not None or bool(call.finals))
-        return "full" if ended and whole and not several and status == "ok" else "partial_stream"
+        return [answer_record(call, self._cuts, self.context, whole=whole, status=status, at=at)]
 
     def _ended(self, word: str, engine_id: str, at: int | None) -> list[Item]:
         key, request_id = self._resolve(engine_id)
@@ -442,8 +309,8 @@ class _Log:
             return [event]
         if word == "Finished":
             # The old engine prints no answers; the end of the call is all there is.
-            return [event] if engine_id != request_id else self._end(key, at, "ok") + [event]
-        return self._end(key, at, "aborted") + [event]
+            return [event] if engine_id != request_id else [*self._end(key, at, "ok"), event]
+        return [*self._end(key, at, "aborted"), event]
 
     def _end(self, key: Key, at: int | None, status: str) -> list[Item]:
         call = self._calls[key]
@@ -464,17 +331,6 @@ class _Log:
                 return (self.context.source, name), name
         return None, engine_id
 
-    def _is_cut(self, text: str) -> bool:
-        """Whether --max-log-len is known to have cut the text. Remembers the greatest length where it is not known."""
-        size = len(text)
-        if self._limit is not None:
-            return size == self._limit
-        if size > self._longest:
-            self._longest, self._of_longest = size, set()
-        if size == self._longest and len(self._of_longest) < _LEAST_EQUAL:
-            self._of_longest.add(hash(text))
-        return False
-
     def _bounded(self) -> list[Item]:
         items: list[Item] = []
         while len(self._calls) > _MOST_OPEN or (self._characters > _MOST_CHARACTERS and self._calls):
@@ -491,10 +347,10 @@ class _Log:
         for key in list(self._calls):
             items += self._finished(key, whole=False)
         for key in list(self._early):
-            items.append(self._request_record(key[1], self._early.pop(key)))
+            items.append(self._asked(key[1], self._early.pop(key)))
         if self._broken is not None:
             self.context.notice("cut_message")
-        if len(self._of_longest) >= _LEAST_EQUAL and self._longest >= _LEAST_LENGTH:
+        if self._cuts.suspected:
             self.context.notice("equal_longest_texts")
         return items
 

@@ -24,8 +24,8 @@ VERSIONS = "vLLM 0.6 to 0.33 by VLLM_LOGGING_CONFIG_PATH, SGLang 0.5 by SGLANG_L
 SOURCE = "the projects' documentation of logging configurations"
 
 _KEYS = frozenset(
-    "args asctime created exc_info exc_text filename funcName level levelname levelno lineno message module msecs msg name "
-    "pathname process processName relativeCreated stack_info taskName thread threadName time timestamp".split()
+    "args asctime created exc_info exc_text filename funcName level levelname levelno lineno message module msecs msg "
+    "name pathname process processName relativeCreated stack_info taskName thread threadName time timestamp".split()
 )
 _LOGGERS = ("vllm", "sglang", "uvicorn")
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
