@@ -15,7 +15,11 @@ from forensics.ingest.counts import Number, number
 from forensics.ingest.envelope import id_text
 from forensics.ingest.record import EngineEvent, Record, Text
 
-_VALUE = re.compile(r"([A-Za-z_][\w.]{0,40})(?:\(\))? ?= ?(-?\d{1,18}(?:\.\d{1,9})?)")
+# The names that the server gives its numbers; the text of a token, which DEBUG lines hold, must not become one.
+_VALUE = re.compile(
+    r"\b((?:n|f|t|tg|pos|lcs|lcp|sim|is|id|progress|truncated|task)(?:[_.]\w{1,30}){0,4})"
+    r"(?:\(\))? ?= ?(-?\d{1,18}(?:\.\d{1,9})?)"
+)
 _SPAN = re.compile(r"\[(-?\d{1,12}), end\)")
 _SHIFT = re.compile(r"with size (\d{1,12}), shifting KV cache \[(\d{1,12}), (\d{1,12})\) -> \[(\d{1,12}), (\d{1,12})\)")
 _TIMING = re.compile(
@@ -104,7 +108,7 @@ def event_of(message: str, slot: str | None, task: int | None) -> EngineEvent | 
 
 
 def _numbers(event: EngineEvent, text: str) -> None:
-    for name, value in _VALUE.findall(text[:2000]):
+    for name, value in _VALUE.findall(text[:2000].partition("next token")[0]):
         read = number(value)
         if read is not None:
             event.counts.setdefault(name.replace(".", "_").lower(), read)

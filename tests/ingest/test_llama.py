@@ -148,6 +148,12 @@ def test_events_hold_no_words_of_a_message():
     assert event.attributes == {"by": "similarity"}
 
 
+def test_the_text_of_a_token_is_no_count():
+    event = llama.event_of("n_gen = 5, n_remaining = 3, next token:   12 ' n_secret = 4'", "1", 2)
+    assert event is not None
+    assert event.counts == {"n_gen": 5, "n_remaining": 3, "task": 2}
+
+
 def test_the_servers_own_entry_point_names_the_slot():
     record = Record(None, "engine")
     response = {"content": "A", "id_slot": 3, "tokens_evaluated": 9, "tokens_predicted": 1, "stop_type": "eos"}

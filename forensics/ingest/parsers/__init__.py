@@ -18,8 +18,8 @@ from types import ModuleType
 
 # Objects first by how particular their marks are; the generic pair comes last.
 OBJECT_PARSERS = ("sglang_json", "llama_json", "house", "openai_pair")
-LINE_PARSERS = ("sglang_text", "sglang_engine")
-LOG_PARSERS: tuple[str, ...] = ("vllm_log", "llama_server")
+LINE_PARSERS = ("sglang_text", "sglang_engine", "trtllm")
+LOG_PARSERS: tuple[str, ...] = ("vllm_log", "llama_server", "ollama")
 NAMES = (*OBJECT_PARSERS, *LINE_PARSERS, *LOG_PARSERS)
 
 
