@@ -11,10 +11,10 @@ from collections.abc import Iterable
 
 Number = int | float
 _NAMED = re.compile(
-    r"#?([A-Za-z][\w .#/()-]{0,60}?)\s*[:=]\s*(-?\d{1,18}(?:\.\d{1,12})?(?:e[+-]?\d{1,3})?|True|False|true|false)"
+    r"#?([A-Za-z][\w .#/()-]{0,60}?)\s*[:=]\s*(-?\d{1,18}(?:\.\d{1,20})?(?:e[+-]?\d{1,3})?|True|False|true|false)"
     r"\s*(%|[A-Za-z][\w/.%]{0,20})?[.;]?"
 )
-_COUNTED = re.compile(r"(-?\d{1,18}(?:\.\d{1,12})?) ([A-Za-z][A-Za-z ]{0,40})")
+_COUNTED = re.compile(r"(-?\d{1,18}(?:\.\d{1,20})?) ([A-Za-z][A-Za-z ]{0,40})")
 _OTHER = re.compile(r"[^a-z0-9]+")
 _UNITS = {"%": "percent", "ms": "ms", "s": "s", "us": "us", "gb/s": "gb_per_s", "mb": "mb", "mib": "mib"}
 _MOST_PARTS = 64

@@ -25,7 +25,7 @@ _GIN = re.compile(
     rb"\[GIN\] (\d{4})/(\d\d)/(\d\d) - (\d\d:\d\d:\d\d) \| +(\d{3}) \| +([\w.\xc2\xb5\xce\xbc]{1,30}) \| "
     rb' *(\S{1,64}) \| ([A-Z]{3,7}) +"(/[^"\n]{0,2000})"'
 )
-_SLOG = re.compile(rb"time=(\S{19,40}) level=(\S{1,12}) source=\S{1,200} msg=")
+_SLOG = re.compile(rb"time=([\w:.+-]{19,40}) level=(\S{1,12}) source=\S{1,200} msg=")
 _PAIR = re.compile(r' ?([\w.]{1,60})=("(?:[^"\\]|\\.)*+"|[^\s"]*+)(?=\s|$)', re.S)
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.S)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}

@@ -17,9 +17,9 @@ NAME = "trtllm"
 KIND = "line"
 TITLE = "TensorRT-LLM and Triton backend statistics"
 VERSIONS = "TensorRT-LLM 0.9 to 1.2 (iteration lines), Triton backend of 2024 and 2025"
-SOURCE = "logs in public issues; not checked against the source"
+SOURCE = "the project's source (iteration lines); logs in public issues (backend)"
 
-_STAMP = rb"\[(\d\d)/(\d\d)/(\d{4})-(\d\d:\d\d:\d\d)\] (?:\[[\w .:/-]{1,40}\] ?){1,4}"
+_STAMP = rb"(?:\d{1,5}: )?\[(\d\d)/(\d\d)/(\d{4})-(\d\d:\d\d:\d\d)\] (?:\[[\w .:/-]{1,40}\] ?){1,4}"
 _ITERATION = re.compile(_STAMP + rb"iter = (\d{1,18}), ")
 _OTHER = re.compile(_STAMP + rb"|\[TensorRT-LLM\]\[(?:INFO|WARNING|ERROR)\] |\[TRT-LLM\] \[[IWEDV]\] ")
 _BACKEND = re.compile(
@@ -27,14 +27,14 @@ _BACKEND = re.compile(
     rb'(?="?\{\\?"[A-Z])'
 )
 _MARK = b"Iteration Counter"
-_PAIR = re.compile(r"'?([A-Za-z_]\w{0,60})'?(?: = |: )(-?\d{1,18}(?:\.\d{1,12})?)(?:/(\d{1,18}))?(ms|s)?(?=[,}\s]|$)")
+_PAIR = re.compile(r"'?([A-Za-z_]\w{0,60})'?(?: = |: )(-?\d{1,18}(?:\.\d{1,20})?(?:e-?\d{1,3})?)(?:/(\d{1,18}))?(ms|s)?(?=[,}\s]|$)")
 _BACKEND_TIME = re.compile(r"(\d\d)-(\d\d)-(\d{4}) (\d\d:\d\d:\d\d(?:\.\d{1,9})?)")
 _UNITS = {"ms": "_ms", "s": "_s"}
 
 
 def accepts_line(line: bytes) -> bool:
     """Whether a line holds the counts of one iteration."""
-    if line[:1] not in b"[IWE":
+    if line[:1] not in b"[IWE0123456789":
         return False
     if _ITERATION.match(line) is not None:
         return True
