@@ -49,7 +49,7 @@ _CORRUPTION = re.compile(
     r"Context corruption detected: Request (\S{1,512}) \(bootstrap_room=(\d{1,20})\) received metadata from "
     r"bootstrap_room=(\d{1,20})(?:\. Metadata buffer index: (\d{1,9}))?"
 )
-_RETRACTED = re.compile(r"retract_decode: aborted (?:last )?request (\S{1,512}?)(?::| due)")
+_RETRACTED = re.compile(r"retract_decode: aborted (?:last )?request (\S{1,512}?)(?:: | due )")
 _NAMED = re.compile(r"(?:Capping max_new_tokens of request|Grammar accept_token failed for req) (\S{1,512})")
 _DOUBLE = re.compile(r"KV double free: sub-pool (\d{1,6}) has (\d{1,12}) duplicate")
 _CANARY = re.compile(r"launch_tag=([\w()]{1,40}) fail_reason=([\w+]{1,120}) ")

@@ -17,8 +17,16 @@ from importlib import import_module
 from types import ModuleType
 
 # Objects first by how particular their marks are; the generic pair comes last.
-OBJECT_PARSERS = ("sglang_json", "llama_json", "house", "openai_pair")
-LINE_PARSERS = ("sglang_text", "sglang_engine", "trtllm")
+OBJECT_PARSERS = (
+    "sglang_json",
+    "sglang_metrics",
+    "sglang_router_json",
+    "llama_json",
+    "kv_events",
+    "house",
+    "openai_pair",
+)
+LINE_PARSERS = ("sglang_text", "sglang_engine", "sglang_router", "trtllm")
 LOG_PARSERS: tuple[str, ...] = ("vllm_log", "llama_server", "ollama")
 NAMES = (*OBJECT_PARSERS, *LINE_PARSERS, *LOG_PARSERS)
 

@@ -27,7 +27,9 @@ _BACKEND = re.compile(
     rb'(?="?\{\\?"[A-Z])'
 )
 _MARK = b"Iteration Counter"
-_PAIR = re.compile(r"'?([A-Za-z_]\w{0,60})'?(?: = |: )(-?\d{1,18}(?:\.\d{1,20})?(?:e-?\d{1,3})?)(?:/(\d{1,18}))?(ms|s)?(?=[,}\s]|$)")
+_PAIR = re.compile(
+    r"'?([A-Za-z_]\w{0,60})'?(?: = |: )(-?\d{1,18}(?:\.\d{1,20})?(?:e-?\d{1,3})?)(?:/(\d{1,18}))?(ms|s)?(?=[,}\s]|$)"
+)
 _BACKEND_TIME = re.compile(r"(\d\d)-(\d\d)-(\d{4}) (\d\d:\d\d:\d\d(?:\.\d{1,9})?)")
 _UNITS = {"ms": "_ms", "s": "_s"}
 
