@@ -124,6 +124,9 @@ def judge(lines: Sequence[bytes], context: FileContext, known: Registry, what: s
     if scores:
         order = known.names
         name = max(scores, key=lambda key: (scores[key], -order.index(key)))
+        # An engine's facts may outnumber its requests by far; the file is still a log of requests.
+        beside = [key for key in getattr(known.load(name), "BESIDE", ()) if key in scores]
+        name = max(beside, key=lambda key: scores[key]) if beside else name
         reason = f"{scores[name]} of {len(lines)} sampled {what} are {name} records"
         others = sorted((key for key in scores if key != name), key=lambda key: (-scores[key], order.index(key)))
         listed = ", ".join(f"{key} ({scores[key]})" for key in others)

@@ -50,7 +50,7 @@ _PARALLEL_BYTES = 16 << 20
 _USUAL_RATIO = 6
 _WORKER_BYTES = 384 << 20
 _HASH_THREADS = 2
-_NOTICES = {
+NOTICES = {
     "lone_surrogate": "records hold escapes of half a character; each became U+FFFD",
     "lenient_json": "records are JSON only by lenient rules (NaN, Infinity or raw control characters); they were read",
     "byte_order_mark": "records begin with a byte order mark; it was passed over",
@@ -76,6 +76,13 @@ _NOTICES = {
     "archive_link": "entries of archives are links; they were not followed",
     "archive_special": "entries of archives are devices, pipes or labels; they were left out",
     "archive_unlisted": "members of zip files are not in the directory of the file; they were read all the same",
+    "cut_message": "messages of several lines break off; what was read of them is not kept",
+    "cut_body": "request bodies are cut at the log's limit and hold no text that can be read",
+    "open_calls_closed": "calls were still open when thousands of later ones were; they end where they stood",
+    "deltas_of_several_answers": "streams print several answers under one id and no number; they cannot be told apart",
+    "missing_choice": "calls print fewer answers than they asked for; the numbers of the others may be off",
+    "equal_longest_texts": "logs hold several texts of one greatest length, as a limit on logged texts cuts them; "
+    "they may be cut",
     "openai_line_without_rid": "lines of the OpenAI entry point carry no rid; the engine's own lines hold the call",
 }
 
@@ -384,7 +391,7 @@ def _conclude(
     figures["partial"] = any(account.broken in LIMIT_REASONS for account in accounts)
     if notices.pop("changed", 0):
         warnings.append("a file changed while it was read; copy the evidence first, then read the copy")
-    warnings += [f"{count} {_NOTICES[name]}" for name, count in sorted(notices.items())]
+    warnings += [f"{count} {NOTICES[name]}" for name, count in sorted(notices.items())]
     return figures, tuple(warnings)
 
 

@@ -40,6 +40,8 @@ NAMES: tuple[str, ...] = (
     "fluent",
     "stamped",
     "ansi",
+    "python_json",
+    "llama_jsonl",
     "sse",
     TABLES,
 )
