@@ -14,6 +14,11 @@ from forensics.cli.options import (
     Isolation,
     Json,
     LogFormat,
+    MaxBytes,
+    MaxDepth,
+    MaxLineBytes,
+    MaxMembers,
+    MaxRatio,
     MaxRejects,
     Memory,
     PrivateKeys,
@@ -23,6 +28,7 @@ from forensics.cli.options import (
     Threads,
     TimeZone,
     Verbose,
+    limits,
     memory_bytes,
 )
 from forensics.cli.terminal import Result, Terminal, perform
@@ -41,6 +47,11 @@ def ingest(
     profile: Profiles = None,
     private_key: PrivateKeys = None,
     max_rejects: MaxRejects = None,
+    max_line_bytes: MaxLineBytes = None,
+    max_ratio: MaxRatio = None,
+    max_bytes: MaxBytes = None,
+    max_members: MaxMembers = None,
+    max_depth: MaxDepth = None,
     memory: Memory = "2G",
     threads: Threads = 2,
     json: Json = False,
@@ -55,6 +66,7 @@ def ingest(
         from forensics.pipeline import PipelineParameters, run_stage
 
         resources = Resources(memory_bytes(memory), threads)
+        bounds = limits(max_line_bytes, max_ratio, max_bytes, max_members, max_depth)
         parameters = PipelineParameters(
             tuple(evidence),
             tenants,
@@ -62,6 +74,7 @@ def ingest(
             time_zone,
             log_format,
             max_rejects,
+            bounds,
             resources=resources,
             profiles=read_profiles(profile or ()),
             private_keys=tuple(private_key or ()),

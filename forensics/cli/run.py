@@ -20,6 +20,11 @@ from forensics.cli.options import (
     Isolation,
     Json,
     LogFormat,
+    MaxBytes,
+    MaxDepth,
+    MaxLineBytes,
+    MaxMembers,
+    MaxRatio,
     MaxRejects,
     Memory,
     PrivateKeys,
@@ -30,6 +35,7 @@ from forensics.cli.options import (
     Threads,
     TimeZone,
     Verbose,
+    limits,
     memory_bytes,
 )
 from forensics.cli.terminal import Result, Terminal, perform
@@ -56,6 +62,11 @@ def run(
     profile: Profiles = None,
     private_key: PrivateKeys = None,
     max_rejects: MaxRejects = None,
+    max_line_bytes: MaxLineBytes = None,
+    max_ratio: MaxRatio = None,
+    max_bytes: MaxBytes = None,
+    max_members: MaxMembers = None,
+    max_depth: MaxDepth = None,
     fail_on: Annotated[
         FailOn | None,
         typer.Option("--fail-on", help="Exit 3 where requests are affected at this verdict or a stronger one."),
@@ -75,6 +86,7 @@ def run(
         from forensics.pipeline import PipelineParameters
 
         resources = Resources(memory_bytes(memory), threads)
+        bounds = limits(max_line_bytes, max_ratio, max_bytes, max_members, max_depth)
         parameters = PipelineParameters(
             tuple(evidence),
             tenants,
@@ -82,10 +94,11 @@ def run(
             time_zone,
             log_format,
             max_rejects,
-            seed,
-            resources,
-            read_profiles(profile or ()),
-            tuple(private_key or ()),
+            bounds,
+            seed=seed,
+            resources=resources,
+            profiles=read_profiles(profile or ()),
+            private_keys=tuple(private_key or ()),
         )
         data, seen, warnings = _pipeline(terminal, case, parameters)
         code = LimitHit.exit_code if data["partial"] else 0

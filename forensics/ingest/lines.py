@@ -74,12 +74,12 @@ class LineReader:
             parser = self.known.of_line(line, self._chosen)
             if parser is not None:
                 return self._text(parser, line)
-            if self._text_log:
-                if self.known.is_structure(line):
-                    return STRUCTURE
-                if head != b"[" or self._chosen is self._stamped_json or self._chosen.KIND != "object":
-                    _text_of(line)
-                    raise Reject("unrecognised_line")
+            if self.known.is_structure(line):
+                return STRUCTURE
+            # In a log of texts what is no record is no JSON, but a bracket may begin an array of records.
+            if self._text_log and (head != b"[" or self._chosen is self._stamped_json or self._chosen.KIND != "object"):
+                _text_of(line)
+                raise Reject("unrecognised_line")
         if line.strip() in _BRACKETS:
             return STRUCTURE
         return self._value(load_json(line, self.context), line)

@@ -116,7 +116,7 @@ def try_profile(
 def _read_file(
     trial: Trial, file: EvidenceFile, toml: str, zone: ZoneInfo, filled: dict[str, int], *, reveal: bool, most: int
 ) -> None:
-    reading = Reading(None, str(zone), _MOST_LINE, 1000, 1 << 40, (toml,))
+    reading = Reading(None, str(zone), _MOST_LINE, 1000, 1 << 40, 1, 1, (toml,))
     _, blocks = open_file(file, "0" * 64, reading)
     context = FileContext(file.name, zone, modified_at=file.modified_ns // 1000)
     # With the name given, the reader would take every object for one of this profile: what is not must be seen.

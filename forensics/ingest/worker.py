@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from forensics.ingest.columns import BlockColumns, TextCache
     from forensics.ingest.units import Unit
 
-_CUT_REASONS = ("bad_json", "bad_repr", "bad_utf8", "unrecognised_line")
+_CUT_REASONS = ("bad_json", "bad_repr", "bad_utf8", "bad_row", "unrecognised_line")
 
 
 @dataclass(frozen=True)
@@ -207,12 +207,13 @@ def _read_units(block: Block, reader: LineReader, columns: BlockColumns, result:
     for unit in block.units or ():
         total += unit.size
         result.lines += unit.lines
-        if unit.structure or not unit.data.strip():
+        if unit.structure or (unit.reason is None and not unit.data.strip()):
             kind = "structure" if unit.structure else "blank"
             setattr(result, kind, getattr(result, kind) + 1)
             setattr(result, f"{kind}_bytes", getattr(result, f"{kind}_bytes") + unit.size)
             continue
-        context.place = place = Place(unit.offset, unit.size, unit.line, _sha256(unit.data))
+        digest = unit.digest or _sha256(unit.data)
+        context.place = place = Place(unit.offset, unit.size, unit.line, digest)
         context.at, context.source, context.times = unit.at, unit.source, unit.times
         try:
             if unit.reason is not None:

@@ -11,6 +11,7 @@ from forensics.ingest.worker import BlockResult
 
 _FLUSH_BYTES = 32 << 20
 _FLUSH_ROWS = 60_000
+_PIECES_MOST = 100
 
 
 class Writer:
@@ -70,7 +71,9 @@ class Writer:
     def flush(self) -> None:
         """Append what is held."""
         for name, tables in self._held.items():
-            self._case.append(name, pa.concat_tables(tables))
+            whole = pa.concat_tables(tables)
+            # Very many small files make very many pieces of a row each, which are slow to append.
+            self._case.append(name, whole.combine_chunks() if len(tables) > _PIECES_MOST else whole)
         self._held = {}
         self._bytes = self._rows = 0
 

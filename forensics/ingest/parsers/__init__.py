@@ -21,6 +21,10 @@ from types import ModuleType
 # Objects first by how particular their marks are; the generic pair comes last.
 OBJECT_PARSERS = (
     "sglang_json",
+    "sglang_metrics",
+    "sglang_router_json",
+    "llama_json",
+    "kv_events",
     "har",
     "mitmproxy",
     "vcr",
@@ -29,8 +33,8 @@ OBJECT_PARSERS = (
     "house",
     "openai_pair",
 )
-LINE_PARSERS = ("sglang_text", "sse_capture")
-LOG_PARSERS: tuple[str, ...] = ()
+LINE_PARSERS = ("sglang_text", "sglang_engine", "sglang_router", "trtllm", "sse_capture")
+LOG_PARSERS: tuple[str, ...] = ("vllm_log", "llama_server", "ollama")
 NAMES = (*OBJECT_PARSERS, *LINE_PARSERS, *LOG_PARSERS)
 
 
