@@ -173,7 +173,7 @@ class _Stream:
                 # The capture holds none of the deltas.
                 last = _choice(whole, 0, responses_api.finish_reason(self.final))
                 listed[: len(own)] = [last]
-                chunks = [(place + 1 - len(own), *rest) for place, *rest in chunks]
+                chunks = [(place + 1 - len(own), seq, at, start, end) for place, seq, at, start, end in chunks]
             elif _said(whole) != _said(streamed):
                 differs = True
                 listed.append(_choice(whole, len(listed), responses_api.finish_reason(self.final)))
