@@ -122,7 +122,11 @@ class BlockColumns:
             "uses": pa.table(_columns(self._uses, _USE_FIELDS)),
             "contents": pa.table({"digest": pa.array(list(self._contents), pa.binary(16))}),
             "texts": pa.table(
-                {"content": pa.array(self._new, pa.int64()), "text": pa.array(self._texts, pa.large_string())}
+                {
+                    "content": pa.array(self._new, pa.int64()),
+                    "text": pa.array(self._texts, pa.large_string()),
+                    "code_points": pa.array(list(map(len, self._texts)), pa.int64()),
+                }
             ),
             "rejects": pa.table(_columns(self.rejects, _REJECT_FIELDS)),
         }

@@ -86,7 +86,7 @@ class Writer:
         if int(fresh.sum()) != len(known) - first:
             raise AssertionError("a reading process held back a text that the case does not have")
         if not fresh.all():
-            texts = texts.filter(pa.array(fresh))
+            texts = _kept(texts, fresh)
             handed = handed[fresh]
         text = texts["text"]
         self._hold(
@@ -96,7 +96,7 @@ class Writer:
                     "content": pa.array(keys[handed]),
                     "digest": pa.array([digests[i].hex() for i in handed], pa.string()),
                     "text": text,
-                    "code_points": pc.cast(pc.utf8_length(text), pa.int64()),
+                    "code_points": texts["code_points"],
                     "bytes": pc.cast(pc.binary_length(text), pa.int64()),
                 }
             ),
@@ -114,3 +114,12 @@ def _number(table: pa.Table, evidence: int, line: int) -> pa.Table:
 def _rows_of(table: pa.Table, first: int) -> pa.Table:
     at = table.schema.get_field_index("row")
     return table.set_column(at, "record", pc.add(table["row"], first))
+
+
+def _kept(table: pa.Table, keep: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> pa.Table:
+    """The rows to keep: as slices of the table where few are dropped, since a copy of all texts would cost more."""
+    dropped = np.flatnonzero(~keep)
+    if dropped.size * 16 > keep.size:
+        return table.filter(pa.array(keep))
+    edges = [-1, *dropped.tolist(), table.num_rows]
+    return pa.concat_tables(table.slice(low + 1, high - low - 1) for low, high in zip(edges, edges[1:], strict=False))
