@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -122,4 +124,4 @@ def _kept(table: pa.Table, keep: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> 
     if dropped.size * 16 > keep.size:
         return table.filter(pa.array(keep))
     edges = [-1, *dropped.tolist(), table.num_rows]
-    return pa.concat_tables(table.slice(low + 1, high - low - 1) for low, high in zip(edges, edges[1:], strict=False))
+    return pa.concat_tables(table.slice(low + 1, high - low - 1) for low, high in pairwise(edges))
