@@ -16,6 +16,7 @@ import numpy.typing as npt
 from forensics.attribution.holdings import LATE, Ints, World
 from forensics.attribution.seeds import Places, Rows
 from forensics.text.fingerprint import GRAM, NUMBERS, context_run
+from forensics.text.keys import distinct
 
 # kinds of hits
 # (OWN: the recipient's own material, shared with others; GIVEN: `holder` was given the text before it sent it)
@@ -62,7 +63,7 @@ class Carriers:
         first, last = _between(self._contents, content)
         rows = self._order[first:last]
         starts = self._rows.start[rows]
-        seeds = np.unique(self._rows.seed[rows[(starts >= low) & (starts < high)]])
+        seeds = distinct(self._rows.seed[rows[(starts >= low) & (starts < high)]])
         holdings = self._world.holdings
         units = len(self._world.requests.unit_names)
         counts = _holders(seeds, self._rows.seed, self._rows.content, holdings.of_content, holdings.unit, units)

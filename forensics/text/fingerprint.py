@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forensics.text.fold import EXPANSION_BASE, fold_table, weight
+from forensics.text.keys import distinct
 
 GRAM = 16
 WINDOW = 17
@@ -77,7 +78,7 @@ class SeedTable:
     @classmethod
     def over(cls, hashes: Hashes) -> SeedTable:
         """Table over `hashes` (any order, repeated or not). Memory: about 22 bytes a key."""
-        keys = np.unique(hashes)
+        keys = distinct(hashes)
         size = 1024
         while size < 2 * keys.size:
             size *= 2
