@@ -43,7 +43,7 @@ def sglang_json(name: str) -> bytes:
     return b"[2026-03-04 05:06:07] " + json.dumps(event).encode()
 
 
-SCHEDULER = b"[2026-03-04 05:06:06 TP0] Decode batch, #running-req: 5"
+SCHEDULER = b"[2026-03-04 05:06:06 TP0] Load weight begin. avail mem=78.50 GB"
 
 
 def file_of(bench, data: bytes, **parameters):
