@@ -26,7 +26,8 @@ class PipelineParameters:
     `evidence` files and folders; `tenants` a CSV that gives tenants to keys; `isolate_by` tenant or user; `time_zone`
     an IANA zone for times without an offset, None where nobody declared one (UTC is assumed); `format` a parser's name,
     None to detect it; `max_rejects` None for no limit; `limits` of reading, by the names of the
-    first stage, where they are not its own; `seed` of every random choice.
+    first stage, where they are not its own; `seed` of every random choice; `profiles` the TOML of the user's own
+    formats; `private_keys` PEM files of keys that open encrypted fields.
     """
 
     evidence: tuple[Path, ...]
@@ -38,6 +39,8 @@ class PipelineParameters:
     limits: Mapping[str, int] = field(default_factory=dict)
     seed: int = 0
     resources: Resources = field(default_factory=Resources)
+    profiles: tuple[str, ...] = ()
+    private_keys: tuple[Path, ...] = ()
 
     def ingest(self) -> dict[str, Any]:
         """The part that the first stage needs."""
@@ -50,6 +53,8 @@ class PipelineParameters:
             "format": self.format,
             "max_rejects": self.max_rejects,
             "workers": self.resources.threads,
+            "profiles": self.profiles,
+            "private_keys": self.private_keys,
             **self.limits,
         }
 

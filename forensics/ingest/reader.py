@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from forensics.ingest import transcoders, wrappers
 from forensics.ingest.blocks import BLOCK_BYTES, Oversized, plain_blocks, stream_blocks
+from forensics.ingest.cloudflare import PrivateKey
 from forensics.ingest.detect import (
     SAMPLE_LINES,
     Detected,
@@ -49,6 +51,13 @@ class Reading:
     max_members: int
     max_depth: int
     profiles: tuple[str, ...] = ()  # TOML of the user's own profiles
+    private_keys: tuple[PrivateKey, ...] = ()  # that open encrypted fields
+
+    def saved(self) -> dict[str, Any]:
+        """What the case remembers of it: of a private key its fingerprint alone."""
+        body = asdict(self)
+        body["private_keys"] = [key.fingerprint for key in self.private_keys]
+        return body
 
 
 @dataclass
@@ -215,6 +224,7 @@ def _facts(file: EvidenceFile, detected: Detected, reading: Reading, known: Regi
         file.modified_ns // 1000,
         reading.profiles,
         known.load(name).KIND == "log",
+        reading.private_keys,
     )
 
 

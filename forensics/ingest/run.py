@@ -23,7 +23,9 @@ from forensics.case.errors import MissingInput, NothingReadable, UsageError
 from forensics.case.stage import Summary, run_stage
 from forensics.case.store import Case
 from forensics.ingest.archives import Unfolder
+from forensics.ingest.cloudflare import key_of
 from forensics.ingest.files import EvidenceFile, find_evidence, sha256_of, unchanged
+from forensics.ingest.profile_files import check_profiles
 from forensics.ingest.reader import LIMIT_REASONS, Account, Reading
 from forensics.ingest.registry import registry
 
@@ -73,6 +75,11 @@ NOTICES = {
     "unfinished_line": "lines came in pieces of which the last is missing",
     "newest_first": "files hold their lines newest first; records over several lines need them oldest first",
     "parser_error_at_end": "readers failed at the end of a file; unfinished records are lost, please report it",
+    "undecodable_field": "fields could not be decoded as their profile says; they were left as they are",
+    "key_does_not_fit": "encrypted fields could not be opened with the private key given",
+    "call_given_out_early": "calls over several rows were given out before the end of the file, as very many were open",
+    "unknown_body": "bodies have no known form; their texts were not read",
+    "cut_list": "lists of an engine fact were cut to 64 entries",
     "archive_link": "entries of archives are links; they were not followed",
     "archive_special": "entries of archives are devices, pipes or labels; they were left out",
     "archive_unlisted": "members of zip files are not in the directory of the file; they were read all the same",
@@ -109,6 +116,7 @@ class Parameters:
     workers: int = 2
     time_zone_declared: bool = False
     profiles: tuple[str, ...] = ()  # TOML of the user's own profiles
+    private_keys: tuple[Path, ...] = ()  # PEM files of keys that open encrypted fields
     infer_zones: bool = True
 
 
@@ -133,6 +141,7 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
         parameters.max_members,
         parameters.max_depth,
         parameters.profiles,
+        tuple(key_of(path) for path in parameters.private_keys),
     )
     files_known = case.rows("ingest/known_files")
     known = {row[1]: row[0] for row in files_known}
@@ -163,7 +172,7 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
         return figures, (*_left_out(unfolder.before, unfolder.twice, "member(s) of archives"), *warnings)
 
     body = {
-        "reading": asdict(reading),
+        "reading": reading.saved(),
         "isolate_by": parameters.isolate_by,
         "infer_zones": parameters.infer_zones,
         "tenants": tenants_digest,
@@ -205,6 +214,7 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _check(parameters: Parameters) -> None:
+    check_profiles(parameters.profiles)
     names = registry(parameters.profiles).names
     if parameters.format is not None and parameters.format not in names:
         raise UsageError(f"--format must be one of {', '.join(names)}")
@@ -240,7 +250,7 @@ def _saved(case: Case) -> dict[str, Any]:
 def _must_read_anew(case: Case, reading: Reading, known: set[str], given: set[str]) -> bool:
     """Whether the evidence was read in another way before. Raises UsageError where it is not all given again."""
     saved = _saved(case).get("reading")
-    if not known or saved is None or saved == orjson.loads(orjson.dumps(asdict(reading))):
+    if not known or saved is None or saved == orjson.loads(orjson.dumps(reading.saved())):
         return False
     if not known <= given:
         raise UsageError(

@@ -16,6 +16,7 @@ from forensics.ingest.record import HELD, FileContext, Item, Place, Reject
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from forensics.ingest.cloudflare import PrivateKey
     from forensics.ingest.columns import BlockColumns, TextCache
     from forensics.ingest.units import Unit
 
@@ -35,6 +36,7 @@ class FileFacts:
     modified_at: int | None = None
     profiles: tuple[str, ...] = ()  # TOML of the user's own profiles
     sequential: bool = False  # the format's reader collects lines: blocks must be read in order, in one process
+    private_keys: tuple[PrivateKey, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,7 @@ def _reader(facts: FileFacts) -> LineReader:
     if facts.sequential and _sequential is not None:
         return _sequential
     context = FileContext(facts.name, ZoneInfo(facts.zone), facts.worker, facts.modified_at)
+    context.private_keys = facts.private_keys
     reader = LineReader(facts.format, context, forced=facts.forced, profiles=facts.profiles)
     if facts.sequential:
         _sequential = reader

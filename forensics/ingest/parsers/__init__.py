@@ -7,7 +7,9 @@ Three sorts of parser, all modules of this folder (or, for objects, a profile):
 * lines: `accepts_line(line) -> bool`, `parse_line(line, context) -> Sequence[Item]`;
 * logs, whose records span lines: `accepts_line(line) -> bool`, `open_log(context)`, which returns an object with
   `read(line) -> Sequence[Item]` (HELD for a line that a later record is made of) and `end() -> Sequence[Item]`.
-  Its records name their `place`. A file of such a format is read in order by one process.
+  Its records name their `place`. A log whose lines are JSON objects stands among the objects with `KIND = "log"`: it
+  has `accepts(obj)` too, its reader `read_object(obj)`, and its `accepts_line` takes nothing. A file of such a format
+  is read in order by one process.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ OBJECT_PARSERS = (
     "mitmproxy",
     "vcr",
     "batch",
+    "azure_llm",
     "house",
     "openai_pair",
 )
