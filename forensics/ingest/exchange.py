@@ -28,7 +28,9 @@ _ENDPOINT = re.compile(
 )
 _MODEL = re.compile(r"/(?:models|model|deployments)/([^/:]+)")
 # What capture tools put in the place of a secret: the same for everybody, so it is no key.
-_MASKED = re.compile(r"(?i)(?:bearer |basic )?(?:<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}|[*x.]*|redacted|masked|dummy|fake|test)")
+_MASKED = re.compile(
+    r"(?i)(?:bearer |basic )?(?:<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}|[*x.]*|redacted|masked|dummy|fake|test)"
+)
 _KEY_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 
 

@@ -20,7 +20,13 @@ ANTHROPIC_REQUEST = {
     "system": [{"type": "text", "text": "Be exact.", "cache_control": {"type": "ephemeral"}}],
     "tools": [{"name": "sonar", "input_schema": {"type": "object"}}],
     "messages": [
-        {"role": "user", "content": [{"type": "text", "text": "How deep?"}, {"type": "image", "source": {"type": "base64", "data": "AAAA"}}]},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "How deep?"},
+                {"type": "image", "source": {"type": "base64", "data": "AAAA"}},
+            ],
+        },
         {
             "role": "assistant",
             "content": [
@@ -33,8 +39,16 @@ ANTHROPIC_REQUEST = {
             "role": "user",
             "content": [
                 {"type": "tool_result", "tool_use_id": "t1", "content": "12 fathoms"},
-                {"type": "tool_result", "tool_use_id": "t2", "content": [{"type": "text", "text": "mud"}, {"type": "image", "source": {}}]},
-                {"type": "document", "title": "Chart", "source": {"type": "text", "media_type": "text/plain", "data": "shoal"}},
+                {
+                    "type": "tool_result",
+                    "tool_use_id": "t2",
+                    "content": [{"type": "text", "text": "mud"}, {"type": "image", "source": {}}],
+                },
+                {
+                    "type": "document",
+                    "title": "Chart",
+                    "source": {"type": "text", "media_type": "text/plain", "data": "shoal"},
+                },
             ],
         },
     ],
@@ -76,7 +90,11 @@ RESPONSES_REQUEST = {
     "tools": [{"type": "function", "name": "tide", "parameters": {}}],
     "input": [
         {"role": "user", "content": "When?"},
-        {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "UTC."}, {"type": "input_image", "image_url": "data:"}]},
+        {
+            "type": "message",
+            "role": "developer",
+            "content": [{"type": "input_text", "text": "UTC."}, {"type": "input_image", "image_url": "data:"}],
+        },
         {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Look it up."}]},
         {"type": "function_call", "call_id": "f1", "name": "tide", "arguments": '{"p":4}'},
         {"type": "function_call_output", "call_id": "f1", "output": "high at 6"},
@@ -112,17 +130,29 @@ RESPONSES_TEXTS = {
 GEMINI_REQUEST = {
     "systemInstruction": {"parts": [{"text": "Be short."}]},
     "contents": [
-        {"role": "user", "parts": [{"text": "Which "}, {"inlineData": {"mimeType": "image/png", "data": "AA"}}, {"text": "pier?"}]},
+        {
+            "role": "user",
+            "parts": [{"text": "Which "}, {"inlineData": {"mimeType": "image/png", "data": "AA"}}, {"text": "pier?"}],
+        },
         {"role": "model", "parts": [{"functionCall": {"name": "find", "args": {"q": 4}}}]},
         {"role": "function", "parts": [{"functionResponse": {"name": "find", "response": {"pier": 4}}}]},
     ],
 }
 GEMINI_ANSWER = {
     "candidates": [
-        {"content": {"role": "model", "parts": [{"text": "Hm.", "thought": True}, {"text": "Four."}]}, "finishReason": "STOP", "index": 0},
+        {
+            "content": {"role": "model", "parts": [{"text": "Hm.", "thought": True}, {"text": "Four."}]},
+            "finishReason": "STOP",
+            "index": 0,
+        },
         {"content": {"parts": [{"text": "Pier four."}]}, "finishReason": "MAX_TOKENS", "index": 1},
     ],
-    "usageMetadata": {"promptTokenCount": 20, "candidatesTokenCount": 4, "thoughtsTokenCount": 2, "cachedContentTokenCount": 10},
+    "usageMetadata": {
+        "promptTokenCount": 20,
+        "candidatesTokenCount": 4,
+        "thoughtsTokenCount": 2,
+        "cachedContentTokenCount": 10,
+    },
     "modelVersion": "g1",
     "responseId": "gem-1",
 }
@@ -131,7 +161,12 @@ GEMINI_SNAKE = {
         {"content": {"parts": [{"text": "Hm.", "thought": True}, {"text": "Four."}]}, "finish_reason": "STOP"},
         {"content": {"parts": [{"text": "Pier four."}]}, "finish_reason": "MAX_TOKENS"},
     ],
-    "usage_metadata": {"prompt_token_count": 20, "candidates_token_count": 4, "thoughts_token_count": 2, "cached_content_token_count": 10},
+    "usage_metadata": {
+        "prompt_token_count": 20,
+        "candidates_token_count": 4,
+        "thoughts_token_count": 2,
+        "cached_content_token_count": 10,
+    },
     "model_version": "g1",
 }
 GEMINI_TEXTS = {
@@ -149,17 +184,44 @@ GEMINI_TEXTS = {
 CONVERSE_REQUEST = {
     "system": [{"text": "Be calm."}, {"cachePoint": {"type": "default"}}],
     "messages": [
-        {"role": "user", "content": [{"text": "Storm?"}, {"image": {"format": "png", "source": {"bytes": "AA"}}}, {"document": {"name": "d", "source": {"text": "gale warning"}}}]},
-        {"role": "assistant", "content": [{"reasoningContent": {"reasoningText": {"text": "Check.", "signature": "s"}}}, {"toolUse": {"toolUseId": "u", "name": "wind", "input": {"h": 1}}}]},
-        {"role": "user", "content": [{"toolResult": {"toolUseId": "u", "content": [{"text": "9 Bft"}, {"json": {"dir": "NW"}}]}}]},
+        {
+            "role": "user",
+            "content": [
+                {"text": "Storm?"},
+                {"image": {"format": "png", "source": {"bytes": "AA"}}},
+                {"document": {"name": "d", "source": {"text": "gale warning"}}},
+            ],
+        },
+        {
+            "role": "assistant",
+            "content": [
+                {"reasoningContent": {"reasoningText": {"text": "Check.", "signature": "s"}}},
+                {"toolUse": {"toolUseId": "u", "name": "wind", "input": {"h": 1}}},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [{"toolResult": {"toolUseId": "u", "content": [{"text": "9 Bft"}, {"json": {"dir": "NW"}}]}}],
+        },
     ],
     "toolConfig": {"tools": [{"toolSpec": {"name": "wind"}}]},
     "inferenceConfig": {"maxTokens": 9},
 }
 CONVERSE_ANSWER = {
-    "output": {"message": {"role": "assistant", "content": [{"reasoningContent": {"reasoningText": {"text": "So."}}}, {"text": "Stay in port."}]}},
+    "output": {
+        "message": {
+            "role": "assistant",
+            "content": [{"reasoningContent": {"reasoningText": {"text": "So."}}}, {"text": "Stay in port."}],
+        }
+    },
     "stopReason": "end_turn",
-    "usage": {"inputTokens": 11, "outputTokens": 7, "totalTokens": 23, "cacheReadInputTokens": 5, "cacheWriteInputTokens": 0},
+    "usage": {
+        "inputTokens": 11,
+        "outputTokens": 7,
+        "totalTokens": 23,
+        "cacheReadInputTokens": 5,
+        "cacheWriteInputTokens": 0,
+    },
     "metrics": {"latencyMs": 5},
 }
 CONVERSE_TEXTS = {
@@ -186,8 +248,14 @@ CASES = {
 ENVELOPES = {
     "objects": lambda request, answer: {"request": request, "response": answer},
     "json-text": lambda request, answer: {"request_body": json.dumps(request), "response_body": json.dumps(answer)},
-    "json-text-twice": lambda request, answer: {"request_body": json.dumps(json.dumps(request)), "response_body": json.dumps(json.dumps(answer))},
-    "http": lambda request, answer: {"request": {"method": "POST", "body": json.dumps(request)}, "response": {"status": 200, "body": answer}},
+    "json-text-twice": lambda request, answer: {
+        "request_body": json.dumps(json.dumps(request)),
+        "response_body": json.dumps(json.dumps(answer)),
+    },
+    "http": lambda request, answer: {
+        "request": {"method": "POST", "body": json.dumps(request)},
+        "response": {"status": 200, "body": answer},
+    },
     "input-output": lambda request, answer: {"input": request, "output": answer},
     "text-marks": lambda request, answer: {"input": json.dumps(request), "output": json.dumps(answer)},
 }
@@ -250,7 +318,10 @@ def test_a_response_that_goes_on_is_partial(bench):
 
 EVENTS = {
     "anthropic": [
-        {"type": "message_start", "message": {"id": "m", "model": "c1", "usage": {"input_tokens": 4, "output_tokens": 1}}},
+        {
+            "type": "message_start",
+            "message": {"id": "m", "model": "c1", "usage": {"input_tokens": 4, "output_tokens": 1}},
+        },
         {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
         {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Fo"}},
         {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "ur"}},
@@ -274,13 +345,25 @@ EVENTS = {
     ],
     "openai": [
         {"id": "x", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "Fo"}}]},
-        {"id": "x", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "ur"}, "finish_reason": "end_turn"}]},
-        {"id": "x", "object": "chat.completion.chunk", "choices": [], "usage": {"prompt_tokens": 4, "completion_tokens": 2}},
+        {
+            "id": "x",
+            "object": "chat.completion.chunk",
+            "choices": [{"index": 0, "delta": {"content": "ur"}, "finish_reason": "end_turn"}],
+        },
+        {
+            "id": "x",
+            "object": "chat.completion.chunk",
+            "choices": [],
+            "usage": {"prompt_tokens": 4, "completion_tokens": 2},
+        },
         "[DONE]",
     ],
     "gemini": [
         {"candidates": [{"content": {"parts": [{"text": "Fo"}]}}]},
-        {"candidates": [{"content": {"parts": [{"text": "ur"}]}, "finishReason": "end_turn"}], "usageMetadata": {"promptTokenCount": 4, "candidatesTokenCount": 2}},
+        {
+            "candidates": [{"content": {"parts": [{"text": "ur"}]}, "finishReason": "end_turn"}],
+            "usageMetadata": {"promptTokenCount": 4, "candidatesTokenCount": 2},
+        },
     ],
 }
 
@@ -289,7 +372,10 @@ EVENTS = {
 @pytest.mark.parametrize("text", [False, True], ids=["list", "text"])
 def test_a_list_of_stream_events_in_place_of_an_answer(bench, api, text):
     events: Any = EVENTS[api]
-    bench.put("p.jsonl", line(request_id="r", request={"messages": MESSAGES}, response_body=json.dumps(events) if text else events))
+    bench.put(
+        "p.jsonl",
+        line(request_id="r", request={"messages": MESSAGES}, response_body=json.dumps(events) if text else events),
+    )
     bench.run()
     assert bench.texts("r") == {"<messages[0].content": "q", "choices[0].content": "Four"}
     row = bench.joined()["r"]
@@ -311,7 +397,10 @@ def test_the_services_own_tools_are_searched(bench):
             {"type": "web_search_call", "status": "completed", "action": {"type": "search", "query": "tides"}},
             {"type": "code_interpreter_call", "code": "print(1)", "outputs": None},
             {"type": "mcp_call", "name": "lookup", "arguments": "{}", "output": "pier 4"},
-            {"type": "message", "content": [{"type": "output_text", "text": "a"}, {"type": "output_text", "text": "b"}]},
+            {
+                "type": "message",
+                "content": [{"type": "output_text", "text": "a"}, {"type": "output_text", "text": "b"}],
+            },
         ],
     }
     bench.put("p.jsonl", line(request_id="r", request={"input": "q"}, response=answer))

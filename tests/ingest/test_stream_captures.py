@@ -46,7 +46,9 @@ def texts(record: Record) -> dict[str, str]:
     return {field: text for _, field, _, text in record.texts}
 
 
-def chunk(own: str, content: str | None, index: int = 0, finish: str | None = None, role: bool = False) -> dict[str, Any]:
+def chunk(
+    own: str, content: str | None, index: int = 0, finish: str | None = None, role: bool = False
+) -> dict[str, Any]:
     delta: dict[str, Any] = {} if content is None else {"content": content}
     if role:
         delta["role"] = "assistant"
@@ -149,7 +151,9 @@ def test_anthropic_blocks_come_back(said, thought, stop):
         events.append({"type": "content_block_stop", "index": index})
     if stop:
         events += [{"type": "message_delta", "delta": {"stop_reason": "end_turn"}}, {"type": "message_stop"}]
-    data = "".join(f"event: {e['type']}\n2026-01-02T03:04:05.00{n % 10}Z data: {json.dumps(e)}\n\n" for n, e in enumerate(events))
+    data = "".join(
+        f"event: {e['type']}\n2026-01-02T03:04:05.00{n % 10}Z data: {json.dumps(e)}\n\n" for n, e in enumerate(events)
+    )
     found, _, _ = records(data.encode())
     (record,) = found
     wanted = {"choices[0].reasoning": "".join(thought), "choices[0].content": "".join(said)}
@@ -161,8 +165,12 @@ def test_anthropic_blocks_come_back(said, thought, stop):
 def test_an_error_inside_a_stream_and_an_abort_leave_it_partial():
     broken = f"data: {json.dumps(chunk('a', 'He', role=True))}\n\ndata: {json.dumps({'error': {'message': 'gone'}})}\n\ndata: [DONE]\n\n"
     (record,), _, _ = records(broken.encode())
-    assert (record.response_state, record.status, texts(record)) == ("partial_stream", "error", {"choices[0].content": "He"})
-    cut = f"data: {json.dumps(chunk('a', 'He', role=True))}\n\ndata: {{\"id\": \"a\", \"cho"
+    assert (record.response_state, record.status, texts(record)) == (
+        "partial_stream",
+        "error",
+        {"choices[0].content": "He"},
+    )
+    cut = f'data: {json.dumps(chunk("a", "He", role=True))}\n\ndata: {{"id": "a", "cho'
     (record,), context, _ = records(cut.encode())
     assert (record.response_state, texts(record)) == ("partial_stream", {"choices[0].content": "He"})
     assert context.notices == {"unreadable_event": 1}
@@ -205,7 +213,9 @@ def test_lines_of_other_formats_between_streams_are_left_to_them(bench):
     assert summary.figures["rejected"] == 1
 
 
-@pytest.mark.parametrize("line", [b"* one\n* two\n* three\n", b"> quoted\n> text\n", b'{"ts": 1, "data": "{\\"request_id\\": 1}"}\n'])
+@pytest.mark.parametrize(
+    "line", [b"* one\n* two\n* three\n", b"> quoted\n> text\n", b'{"ts": 1, "data": "{\\"request_id\\": 1}"}\n']
+)
 def test_what_only_looks_like_a_capture_is_none(line):
     assert not any(framing.accepts(part) for part in line.split(b"\n"))
 
@@ -218,7 +228,12 @@ def test_a_final_event_that_differs_from_the_deltas_is_said(wrong, bench):
     item = {"id": "m1", "type": "message", "content": [{"type": "output_text", "text": "Two masons."}]}
     final = {"id": "r1", "object": "response", "status": "completed", "output": [item]}
     deltas = response("response.output_text.delta", item_id="m1", output_index=0, content_index=0, delta=wrong)
-    bench.put("r.sse", response("response.created", response={"id": "r1", "output": []}) + deltas + response("response.completed", response=final))
+    bench.put(
+        "r.sse",
+        response("response.created", response={"id": "r1", "output": []})
+        + deltas
+        + response("response.completed", response=final),
+    )
     summary = bench.run()
     if wrong:
         assert bench.texts("r1") == {"choices[0].content": wrong, "choices[1].content": "Two masons."}
