@@ -286,7 +286,7 @@ class _Stream:
                 for number, piece in enumerate(responses_api.pieces_of(response)):
                     self._whole(self._of(stray, 0), ("final", number), piece, at)
             return
-        output = index_of(chunk.get("outputindex_of"), 0)
+        output = index_of(chunk.get("output_index"), 0)
         item = chunk.get("item")
         if isinstance(item, dict):
             own = item.get("id")
@@ -306,7 +306,7 @@ class _Stream:
         if sort is None or last not in ("delta", "done"):
             return
         choice = self._of(self._item_stray(output, chunk.get("item_id")), 0)
-        part = index_of(chunk.get("contentindex_of", chunk.get("summaryindex_of")), 0)
+        part = index_of(chunk.get("content_index", chunk.get("summary_index")), 0)
         key = (output, part, "call" if sort == "call" else stem)
         if last == "delta":
             self._text(choice, key, sort, chunk.get("delta"), at)
