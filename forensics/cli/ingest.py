@@ -14,13 +14,21 @@ from forensics.cli.options import (
     Isolation,
     Json,
     LogFormat,
+    MaxBytes,
+    MaxDepth,
+    MaxLineBytes,
+    MaxMembers,
+    MaxRatio,
     MaxRejects,
     Memory,
+    PrivateKeys,
+    Profiles,
     Quiet,
     Tenants,
     Threads,
     TimeZone,
     Verbose,
+    limits,
     memory_bytes,
 )
 from forensics.cli.terminal import Result, Terminal, perform
@@ -36,7 +44,14 @@ def ingest(
     isolate_by: Isolation = IsolateBy.tenant,
     time_zone: TimeZone = None,
     log_format: LogFormat = None,
+    profile: Profiles = None,
+    private_key: PrivateKeys = None,
     max_rejects: MaxRejects = None,
+    max_line_bytes: MaxLineBytes = None,
+    max_ratio: MaxRatio = None,
+    max_bytes: MaxBytes = None,
+    max_members: MaxMembers = None,
+    max_depth: MaxDepth = None,
     memory: Memory = "2G",
     threads: Threads = 2,
     json: Json = False,
@@ -47,11 +62,22 @@ def ingest(
 
     def work(terminal: Terminal) -> Result:
         from forensics.case.store import Resources
+        from forensics.ingest.profile_files import read_profiles
         from forensics.pipeline import PipelineParameters, run_stage
 
         resources = Resources(memory_bytes(memory), threads)
+        bounds = limits(max_line_bytes, max_ratio, max_bytes, max_members, max_depth)
         parameters = PipelineParameters(
-            tuple(evidence), tenants, isolate_by.value, time_zone, log_format, max_rejects, resources=resources
+            tuple(evidence),
+            tenants,
+            isolate_by.value,
+            time_zone,
+            log_format,
+            max_rejects,
+            bounds,
+            resources=resources,
+            profiles=read_profiles(profile or ()),
+            private_keys=tuple(private_key or ()),
         )
         try:
             with terminal.progress() as progress:

@@ -137,7 +137,7 @@ def parse_envelope(
     record.prompt_state, record.response_state = prompt_state, response_state
     _people(record, obj, plan, request, headers)
     _times(record, obj, plan, context, bare)
-    _facts(record, obj, plan, request, response)
+    _facts(record, obj, plan, request, response, context)
     return (record,)
 
 
@@ -365,6 +365,12 @@ def _times(record: Record, obj: Object, plan: Plan, context: FileContext, bare: 
                 break
     if bare and record.received_at is None and record.finished_at is None and "created" in obj:
         record.finished_at, record.time_precision = parse_time(obj["created"], context)
+    if context.at is not None and record.received_at is None and record.finished_at is None:
+        # The line has no time, but its wrapper knows when it was written; an answer is written when it ended.
+        if record.response_state == "absent":
+            record.received_at = context.at
+        else:
+            record.finished_at = context.at
 
 
 def _time(record: Record, obj: Object, keys: tuple[str, ...], context: FileContext) -> int | None:
@@ -376,7 +382,14 @@ def _time(record: Record, obj: Object, keys: tuple[str, ...], context: FileConte
     return None
 
 
-def _facts(record: Record, obj: Object, plan: Plan, request: Object | None, response: Object | None) -> None:
+def _facts(
+    record: Record,
+    obj: Object,
+    plan: Plan,
+    request: Object | None,
+    response: Object | None,
+    context: FileContext,
+) -> None:
     for holder in (obj, request, response):
         if holder is not None and isinstance(holder.get("model"), str):
             record.model = holder["model"] or None
@@ -388,6 +401,9 @@ def _facts(record: Record, obj: Object, plan: Plan, request: Object | None, resp
         # What follows the path may hold keys.
         record.endpoint = record.endpoint.partition("?")[0]
     record.worker = first_id(obj, plan.worker)
+    if record.worker is None and record.vantage == "engine":
+        # Who wrote an engine's line is the engine; who wrote a gateway's line is not.
+        record.worker = context.source
     stream = obj.get("stream")
     if stream is None and request is not None:
         stream = request.get("stream")

@@ -4,27 +4,39 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from forensics.ingest import transcoders, wrappers
 from forensics.ingest.blocks import BLOCK_BYTES, Oversized, plain_blocks, stream_blocks
-from forensics.ingest.detect import SAMPLE_LINES, Detected, detect, detect_lines, judge, sample_of
+from forensics.ingest.cloudflare import PrivateKey
+from forensics.ingest.detect import (
+    SAMPLE_LINES,
+    Detected,
+    detect,
+    detect_lines,
+    inside,
+    judge,
+    later_samples,
+    sample_of,
+)
 from forensics.ingest.documents import document_blocks, value_spans
 from forensics.ingest.files import EvidenceFile
 from forensics.ingest.record import FileContext
 from forensics.ingest.registry import FALLBACK, Registry, registry
 from forensics.ingest.sglang import worker_of_file
-from forensics.ingest.streams import Limits, StreamEnd, pieces, sniff
+from forensics.ingest.streams import Limits, StreamEnd, pieces
+from forensics.ingest.streams import peel as peel_streams
 from forensics.ingest.units import Unit, line_units, span_units, unit_blocks
 from forensics.ingest.worker import Block, BlockResult, FileFacts
 from forensics.ingest.wrappers import peel
 
 _LEAST_BLOCK = 256 << 10
 _BLOCK_LINES = 40_000
-LIMIT_REASONS = ("ratio", "size")
+LIMIT_REASONS = ("ratio", "size", "memory", "members", "depth")
 
 
 @dataclass(frozen=True)
@@ -36,7 +48,16 @@ class Reading:
     max_line_bytes: int
     max_ratio: int
     max_bytes: int
+    max_members: int
+    max_depth: int
     profiles: tuple[str, ...] = ()  # TOML of the user's own profiles
+    private_keys: tuple[PrivateKey, ...] = ()  # that open encrypted fields
+
+    def saved(self) -> dict[str, Any]:
+        """What the case remembers of it: of a private key its fingerprint alone."""
+        body = asdict(self)
+        body["private_keys"] = [key.fingerprint for key in self.private_keys]
+        return body
 
 
 @dataclass
@@ -112,19 +133,28 @@ _COUNTS = (
 
 def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Account, Iterator[Block | Oversized]]:
     """The account of a file, still empty, and its blocks, not yet read."""
+    peeled = peel_streams(file.path, reading.max_depth)
+    compression = peeled.compression
     with file.path.open("rb") as source:
         head = source.read(min(transcoders.HEAD, file.size))
-    compression = sniff(head)
-    if compression not in ("none", "gzip", "zstd"):
-        detected = Detected("unknown", f"a {compression} file, which is not supported")
-        return Account(file, sha256, "none", detected), iter((_whole(file, "unsupported_container", sha256),))
+    if peeled.inner != "none" and not (compression == "none" and transcoders.of_head(head)):
+        return refuse(file, sha256, "depth" if peeled.inner == "depth" else "unsupported_container", peeled.inner)
     known = registry(reading.profiles)
     if compression == "none" and (container := transcoders.of_head(head)) is not None:
         return _transcoded(file, sha256, container, reading, known)
     samples = sample_of(file.path, file.size, compression)
-    context = FileContext(file.name, ZoneInfo(reading.time_zone), worker_of_file(file.name), file.modified_ns // 1000)
+    context = FileContext(
+        file.name,
+        ZoneInfo(reading.time_zone),
+        worker_of_file(file.name),
+        file.modified_ns // 1000,
+        max_line_bytes=reading.max_line_bytes,
+    )
     detected = detect(samples, context, known)
-    limits = Limits(reading.max_ratio, reading.max_bytes)
+    if detected.format == "unknown" and not detected.document and compression != "none":
+        samples += later_samples(file.path, compression)
+        detected = detect_lines(samples, context, known)
+    limits = Limits(reading.max_ratio, reading.max_bytes, file.budget)
     document: bytes | None = None
     broken: str | None = None
     if detected.document:
@@ -133,11 +163,12 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
             detected = _judge_document(document, context, known)
         else:
             detected = detect_lines(samples, context, known)
+            context.notice("document_too_long")
     elif detected.format == "unknown" and compression == "none" and b"\0" in samples[0] and reading.format is None:
-        detected = Detected("unknown", "a binary file of no known format")
-        return Account(file, sha256, "none", detected), iter((_whole(file, "binary", sha256),))
+        return refuse(file, sha256, "binary", "binary")
     if reading.format is not None:
-        detected = replace(detected, format=reading.format, reason="named by the user")
+        reason = inside("named by the user", detected.wrapped)
+        detected = replace(detected, format=reading.format, reason=reason)
     facts = _facts(file, detected, reading, known)
     account = Account(file, sha256, compression, detected)
     blocks: Iterator[Block | Oversized]
@@ -162,10 +193,9 @@ def _transcoded(
     """A container whose records are no lines."""
     why = transcoders.missing(container)
     if why is not None:
-        account = Account(file, sha256, "none", Detected("unknown", why))
-        return account, iter((_whole(file, "unsupported_container", sha256),))
+        return refuse(file, sha256, "unsupported_container", sentence=why)
     context = FileContext(file.name, ZoneInfo(reading.time_zone), worker_of_file(file.name), file.modified_ns // 1000)
-    limits = Limits(reading.max_ratio, reading.max_bytes)
+    limits = Limits(reading.max_ratio, reading.max_bytes, file.budget)
 
     def units() -> Iterator[Unit | Oversized]:
         return transcoders.units(container, file.path, file.size, limits, context)
@@ -194,6 +224,7 @@ def _facts(file: EvidenceFile, detected: Detected, reading: Reading, known: Regi
         file.modified_ns // 1000,
         reading.profiles,
         known.load(name).KIND == "log",
+        reading.private_keys,
     )
 
 
@@ -249,8 +280,23 @@ def _document(
         yield Oversized(len(document), 0, broken, hashlib.sha256(b"").hexdigest(), 0)
 
 
-def _whole(file: EvidenceFile, reason: str, sha256: str) -> Oversized:
-    return Oversized(0, file.size, reason, sha256, 1)
+_WHY = {
+    "binary": "a binary file of no known format",
+    "depth": "more layers of compression or archives than the limit allows",
+    "unsupported_container": "a {} file, which is not supported",
+    "unsupported_member": "a member of an archive in a form ({}) that is not supported",
+    "encrypted_member": "an encrypted member of an archive",
+    "overlapping_member": "a member of an archive that shares its bytes with another",
+}
+
+
+def refuse(
+    file: EvidenceFile, sha256: str, reason: str, what: str = "", sentence: str = ""
+) -> tuple[Account, Iterator[Block | Oversized]]:
+    """A file that is not read: all of it is one reject. `what` names its form; `sentence` says more than the reason."""
+    # A limit makes the run partial, and the stretch counts no line then.
+    stretch = Oversized(0, file.size, reason, sha256, 0 if reason in LIMIT_REASONS else 1)
+    return Account(file, sha256, "none", Detected("unknown", sentence or _WHY[reason].format(what))), iter((stretch,))
 
 
 def _content(file: EvidenceFile, compression: str, limits: Limits, most: int) -> tuple[bytes | None, str | None]:
@@ -277,6 +323,6 @@ def _read(path: Path, size: int) -> bytes:
 
 def _judge_document(document: bytes, context: FileContext, known: Registry) -> Detected:
     raws = [document[start : start + length] for start, length in islice(value_spans(document), 100)]
-    chain, units = wrappers.chain_of(raws, context)
-    found = judge(units, context, known, "values of one JSON document")
-    return Detected(found.format, found.reason, document=True, chain=chain)
+    chain, units, words = wrappers.chain_of(raws, context)
+    found = judge(units, context, known, "lines" if chain else "values of one JSON document")
+    return Detected(found.format, inside(found.reason, words), document=True, chain=chain, wrapped=words)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from forensics.ingest import openai
+from forensics.ingest import loose_json, openai
 from forensics.ingest.envelope import add_headers, id_text
 from forensics.ingest.envelope_keys import TENANT_HEADERS, TENANT_HEADERS_LAST
 from forensics.ingest.record import STRUCTURE, FileContext, Item, Record, Reject, Text
@@ -41,6 +41,11 @@ def worker_of_tags(tags: str) -> str | None:
     return match.group(1) if match else None
 
 
+def worker_of(source: str | None, tags: str) -> str | None:
+    """The rank of the stamp's tags, after who wrote the line where that is known: every engine has a rank 0."""
+    return " ".join(part for part in (source, worker_of_tags(tags)) if part) or None
+
+
 def is_structure(line: bytes) -> bool:
     """Whether a line that is no request record is a known line of an SGLang log.
 
@@ -62,6 +67,8 @@ def records_of_event(event: dict[str, Any], stamp: str | None, tags: str, contex
     obj = obj if isinstance(obj, dict) else {}
     out = event.get("out")
     at, precision = parse_time(event.get("timestamp") or stamp, context)
+    if at is None:
+        at = context.at
     headers: dict[str, str] = {}
     add_headers(event.get("headers"), headers)
     rids = _rids(event, obj, out)
@@ -71,7 +78,7 @@ def records_of_event(event: dict[str, Any], stamp: str | None, tags: str, contex
             context.notice("openai_line_without_rid")
             return STRUCTURE
         raise Reject("no_id")
-    worker = context.worker or worker_of_tags(tags)
+    worker = context.worker or worker_of(context.source, tags)
     batch = len(rids) > 1 or isinstance(event.get("rid"), list)
     records = []
     for item, rid in enumerate(rids):
@@ -94,6 +101,34 @@ def records_of_event(event: dict[str, Any], stamp: str | None, tags: str, contex
             record.received_at = at
         records.append(record)
     return tuple(records)
+
+
+def record_of_export(obj: dict[str, Any], context: FileContext) -> Sequence[Item]:
+    """The record of one line of the metrics export. Raises Reject where no id can be had."""
+    try:
+        parameters = loose_json.loads(obj["request_parameters"])
+    except ValueError:
+        raise Reject("bad_json") from None
+    parameters = parameters if isinstance(parameters, dict) else {}
+    rids = _rids({"rid": obj.get("id")}, parameters, None)
+    if len(rids) != 1:
+        raise Reject("no_id")
+    if rids[0].startswith("HEALTH_CHECK"):
+        return STRUCTURE
+    record = Record(rids[0], "engine", worker=context.worker or context.source)
+    texts: list[Text] = []
+    record.texts = texts
+    _people(record, parameters, {})
+    record.prompt_state = _prompt(parameters, None, texts)
+    for name in ("request_finished_ts", "response_sent_to_client_ts"):
+        if record.finished_at is None and obj.get(name):
+            record.finished_at, record.time_precision = parse_time(obj[name], context)
+    _finish(record, {"meta_info": obj}, texts)
+    if obj.get("request_received_ts"):
+        received, precision = parse_time(obj["request_received_ts"], context)
+        record.received_at = received if received is not None else record.received_at
+        record.time_precision = record.time_precision or precision
+    return (record,)
 
 
 def _rids(event: dict[str, Any], obj: dict[str, Any], out: object) -> list[str]:

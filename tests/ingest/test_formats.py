@@ -4,6 +4,7 @@ A folder `tests/ingest/formats/NAME/` holds the samples of the parser, profile o
 
     {"needs":    ["module"],                                          optional: skipped where it is not installed
      "parameters": {"time_zone": "UTC", ...},                         optional, of ingest's Parameters
+     "modified": 1790000000,                                          optional, the files' time, epoch seconds
      "files":    {"sample.log": {"format", "records", "rejected", "blank", "structure", "reasons": {}, ...}},
      "requests": [{"request_id", ...}],                               the columns that are given are compared
      "texts":    [{"request_id", "side", "field", "text"}],           all texts of these requests, no more and no fewer
@@ -14,6 +15,8 @@ A folder `tests/ingest/formats/NAME/` holds the samples of the parser, profile o
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +46,10 @@ def test_the_sample_of_each_format_is_read_as_expected(folder, tmp_path):
         pytest.importorskip(module)
     samples = sorted(path for path in folder.iterdir() if path.name != "expected.json")
     assert samples
+    if "modified" in expected:
+        samples = [Path(shutil.copy(path, tmp_path)) for path in samples]
+        for path in samples:
+            os.utime(path, (expected["modified"], expected["modified"]))
     with Case.create(tmp_path / "case") as case:
         run(case, Parameters(tuple(samples), **expected.get("parameters", {})))
         files = {row["name"]: row for row in rows(case, "evidence")}

@@ -103,7 +103,7 @@ def mutated(data: bytes, chance: random.Random) -> bytes:
 
 def check(path: Path, name: str) -> None:
     file = EvidenceFile(path, name, path.stat().st_size, 1_790_000_000 * 10**9)
-    reading = Reading(None, "UTC", 1 << 20, 1000, 1 << 30)
+    reading = Reading(None, "UTC", 1 << 20, 1000, 1 << 30, 1000, 4)
     forget()
     account, blocks = open_file(file, "0" * 64, reading)
     for block in blocks:
@@ -134,6 +134,6 @@ def test_detection_of_random_bytes_names_no_wrapper():
     chance = random.Random("noise")
     for _ in range(200):
         lines = [chance.randbytes(chance.randint(1, 80)).replace(b"\n", b" ") for _ in range(20)]
-        chain, left = wrappers.chain_of(lines, FileContext("noise", ZoneInfo("UTC")))
+        chain, left, _ = wrappers.chain_of(lines, FileContext("noise", ZoneInfo("UTC")))
         assert chain == ()
         assert left == lines

@@ -184,7 +184,7 @@ def test_text_log(bench):
     )
     summary = bench.run()
     file = summary.figures["files"][0]
-    assert (file["format"], file["records"], file["structure"]) == ("sglang_text", 4, 3)
+    assert (file["format"], file["records"], file["structure"]) == ("sglang_text", 5, 2)
     assert file["reasons"] == {"unrecognised_line": 1, "cut_last_line": 1}
     assert summary.figures["notices"] == {"openai_line_without_rid": 1}
     joined = bench.joined()

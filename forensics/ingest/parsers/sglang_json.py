@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from forensics.ingest.envelope_keys import Object
 from forensics.ingest.record import FileContext, Item
 from forensics.ingest.sglang import PARTS, STAMP, records_of_event
+from forensics.ingest.sglang_events import STATUS, status_events
 
 NAME = "sglang_json"
 KIND = "object"
@@ -24,9 +25,9 @@ def may(keys: frozenset[str]) -> bool:
 
 
 def accepts(obj: Object) -> bool:
-    """Whether one object is an SGLang request event."""
+    """Whether one object is an SGLang request event, or the scheduler's account of who runs and who waits."""
     event = obj.get("event")
-    return isinstance(event, str) and event in PARTS
+    return isinstance(event, str) and (event in PARTS or event == STATUS)
 
 
 def split(line: bytes) -> tuple[bytes, str | None, str] | None:
@@ -39,4 +40,6 @@ def split(line: bytes) -> tuple[bytes, str | None, str] | None:
 
 def parse(obj: Object, context: FileContext, stamp: str | None = None, tags: str = "") -> Sequence[Item]:
     """The records of one event."""
+    if obj.get("event") == STATUS:
+        return status_events(obj, stamp, tags, context)
     return records_of_event(obj, stamp, tags, context)

@@ -1,0 +1,138 @@
+"""SGLang's engine lines among its requests: what they may and may not say, and how a mixed file is read."""
+
+from __future__ import annotations
+
+import json
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from forensics.ingest.parsers import sglang_engine, sglang_router
+from forensics.ingest.record import EngineEvent, FileContext, Place
+
+STAMP = "[2026-01-02 03:04:05 DP1 TP0] "
+
+
+def context(worker: str | None = None) -> FileContext:
+    return FileContext("x.log", ZoneInfo("UTC"), worker, place=Place(7, 1, 0, "0" * 64))
+
+
+def event(line: str, worker: str | None = None) -> EngineEvent:
+    assert sglang_engine.accepts_line(line.encode())
+    (found,) = sglang_engine.parse_line(line.encode(), context(worker))
+    assert isinstance(found, EngineEvent)
+    return found
+
+
+def test_requests_among_many_batch_lines_name_the_file(bench):
+    batch = STAMP + "Decode batch, #running-req: 3, #token: 70, token usage: 0.01, #queue-req: 0\n"
+    request = STAMP + json.dumps(
+        {
+            "timestamp": "2026-01-02T03:04:06",
+            "event": "request.finished",
+            "rid": "r",
+            "obj": {"text": "p"},
+            "out": {"text": "a", "meta_info": {"id": "r", "finish_reason": {"type": "stop"}}},
+        }
+    )
+    bench.put("node_0.log", batch * 20 + request + "\n" + batch * 20)
+    summary = bench.run()
+    file = summary.figures["files"][0]
+    assert (file["format"], file["records"], file["structure"], file["rejected"]) == ("sglang_json", 41, 0, 0)
+    assert bench.texts("r") == {"<text": "p", "choices[0].content": "a"}
+    rows = bench.rows("engine_events", "byte_offset")
+    assert {(row["kind"], row["worker"], json.loads(row["attributes"])["dp_rank"]) for row in rows} == {
+        ("decode_batch", "node_0", 1)
+    }
+
+
+def test_a_log_of_batches_alone_has_no_requests_and_says_so(bench):
+    bench.put("s.log", STAMP + "Prefill batch, #new-seq: 1, #new-token: 5, #cached-token: 0, #queue-req: 0\n")
+    bench.put("h_0.log", STAMP + "Receive: obj=GenerateReqInput(rid='r', text='p')\n")
+    summary = bench.run()
+    assert [file["format"] for file in summary.figures["files"]] == ["sglang_text", "sglang_engine"]
+    assert bench.case.count("requests") == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        STAMP + "Prefill batch failed: prompt was 'Decode batch, #running-req: 3'",
+        STAMP + "max_total_num_tokens=4096, chunked_prefill_size=2048",
+        STAMP + 'INFO:     10.0.0.7:5182 - "POST /generate HTTP/1.1" 200 OK',
+        "Decode batch is a word",
+    ],
+)
+def test_other_lines_give_no_event(line):
+    if sglang_engine.accepts_line(line.encode()):
+        assert list(sglang_engine.parse_line(line.encode(), context())) == []
+
+
+def test_a_request_text_that_holds_a_batch_line_is_a_request(bench):
+    text = "Decode batch, #running-req: 9, #queue-req: 9"
+    bench.put("h_0.log", f"[2026-01-02 03:04:05] Receive: obj=GenerateReqInput(rid='r', text={text!r})\n")
+    bench.run()
+    assert bench.texts("r") == {"<text": text}
+    assert bench.rows("engine_events", "byte_offset") == []
+
+
+def test_unknown_counts_are_kept_and_words_are_not():
+    found = event(
+        STAMP + "Decode batch, #running-req: 2, #new-thing: 7, mood: cheerful, npu graph: True, x usage: 1.5%"
+    )
+    assert found.counts == {"running_req": 2, "new_thing": 7, "npu_graph": 1, "x_usage_percent": 1.5}
+    assert found.attributes == {"dp_rank": 1, "tp_rank": 0}
+
+
+def test_a_cut_batch_line_keeps_what_is_whole():
+    assert event(STAMP + "Decode batch, #running-req: 12, #queue-re").counts == {"running_req": 12}
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "request_id"),
+    [
+        ("retract_decode: aborted request a:b: too long a prompt", "abort", "a:b"),
+        ("retract_decode: aborted last request a-b due to OOM", "abort", "a-b"),
+        ('Abort grammar queue request. req.rid="it\'s"', "abort", "it's"),
+        ("Capping max_new_tokens of request q1 to 5 because of x", "max_new_tokens_capped", "q1"),
+        ("Grammar accept_token failed for req q2 with token 7: x", "grammar_failure", "q2"),
+    ],
+)
+def test_lines_that_name_a_request(line, kind, request_id):
+    found = event(STAMP + line)
+    assert (found.kind, found.request_id) == (kind, request_id)
+
+
+def test_first_releases_with_times_print_the_end_as_a_duration():
+    """0.4.9 to 0.5.1: nothing is known but when the request ended; a duration of 56 years is none."""
+    found = event(
+        STAMP + "Req Time Stats(rid=a, input len=3, output len=2, type=unified): queue_duration=0.00ms, "
+        "forward_duration=1767323045123.45ms, start_time=0.0"
+    )
+    assert found.counts == {"input_len": 3, "output_len": 2, "completed_at_us": 1_767_323_045_123_450}
+
+
+def test_status_rows_are_in_the_order_of_the_batch(bench):
+    status = {
+        "timestamp": "2026-01-02T03:04:05.5",
+        "event": "scheduler.status",
+        "running_rids": ["b", "a"],
+        "queued_rids": [],
+    }
+    bench.put("node_0.log", STAMP + json.dumps(status) + "\n" + STAMP + json.dumps(status) + "\n")
+    bench.put("h_0.log", STAMP + "Receive: obj=GenerateReqInput(rid='r', text='p')\n")
+    bench.run()
+    rows = [row for row in bench.rows("engine_events", "byte_offset") if row["kind"] == "status_running"]
+    assert [(row["request_id"], json.loads(row["counts"])["row"]) for row in rows] == [("b", 0), ("a", 1)] * 2
+    assert len({row["batch"] for row in rows}) == 2
+
+
+def test_the_routers_times_are_utc_whatever_zone_is_declared():
+    line = (
+        '2026-02-19 13:32:18  INFO http_request{method=POST uri=/generate version=HTTP/1.1 request_id="g" '
+        "status_code=200 latency=0}: smg::response: /x.rs:1: finished processing request"
+    )
+    here = FileContext("x.log", ZoneInfo("Asia/Tokyo"), place=Place(0, 1, 0, "0" * 64))
+    (record,) = sglang_router.parse_line(line.encode(), here)
+    assert record.received_at == 1_771_507_938_000_000
+    assert here.naive_times == 0
