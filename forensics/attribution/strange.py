@@ -16,23 +16,47 @@ import numpy.typing as npt
 from forensics.attribution.corpus import Corpus, TextBatch
 from forensics.attribution.holdings import Ints, World
 from forensics.text.vocabulary import Lookup, Spread, TermSets, distinct_terms
+from forensics.text.words import Keys
 
 MOST = 128  # terms of a response that are looked for
-COMMON_SHARE = 0.2  # a term in the responses of more than this share of the tenants, or of more than COMMON of them,
-COMMON = 16  # says nothing about what a response is about
+COMMON_SHARE = 0.2  # a term in the responses of more of the tenants that write the language says nothing of the subject
 AKIN = 2  # terms that must stand in the own prompt,
 AKIN_SHARE = 0.08  # and share of them, for a response to be akin to it;
 FEW = 6  # one is enough where a response has fewer than this
 OFTEN = 64  # a text that stands in more prompts than this (a system prompt) is no question
 
 
+class Vocabulary:
+    """The distinct terms of every response of a known tenant, and which tenants use them. `uses`: rows of World.uses."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        world = corpus.world
+        sides = (world.uses.side == 1) & (world.requests.unit[world.uses.request] >= 0)
+        self.uses = np.flatnonzero(sides)
+        contents = np.unique(world.uses.content[self.uses])
+        wanted = np.zeros(world.text_bytes.size, dtype=np.bool_)
+        wanted[contents] = True
+        found = list(corpus.over(wanted, lambda batch: distinct_terms(batch[1], batch[2])))
+        keys = np.concatenate([np.zeros(0, dtype=np.uint64), *(part.keys for part in found)])
+        sizes = np.concatenate([np.zeros(1, dtype=np.int64), *(np.diff(part.offsets) for part in found)])
+        self._terms = TermSets(keys, np.cumsum(sizes))
+        self._documents = np.searchsorted(contents, world.uses.content[self.uses]).astype(np.int64)
+        self._unit = world.requests.unit[world.uses.request[self.uses]]
+        self._spread = Spread()
+        self._spread.add(self._terms, self._documents, self._unit)
+
+    def rare(
+        self, numbers: Ints, share: float
+    ) -> tuple[TermSets, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Terms of the given responses that at most `share` of the tenants use, and more (see `Spread.rarest`)."""
+        return self._spread.rarest(self._terms, self._documents[numbers], self._unit[numbers], share, MOST)
+
+
 @dataclass(frozen=True)
 class Strange:
-    """Parallel to `uses` (rows of World.uses on the response side): its terms, how many stand in the own prompt."""
+    """What was found of the responses of `vocabulary`, in its order, and of their requests."""
 
-    uses: Ints
-    terms: TermSets
-    own: npt.NDArray[np.uint8]  # by term: stands in the own prompt (not complete for akin responses)
+    vocabulary: Vocabulary
     akin: npt.NDArray[np.bool_]
     answered: npt.NDArray[np.bool_]  # by request: one of its responses is akin to its prompt
 
@@ -40,9 +64,9 @@ class Strange:
 def find_strange(corpus: Corpus) -> Strange:
     """Look at every response of a known tenant."""
     world = corpus.world
-    uses = world.uses
-    rows = np.flatnonzero((uses.side == 1) & (world.requests.unit[uses.request] >= 0))
-    terms = _rare_terms(corpus, rows)
+    vocabulary = Vocabulary(corpus)
+    rows = vocabulary.uses
+    terms, _, _ = vocabulary.rare(np.arange(rows.size), COMMON_SHARE)
     lookup = Lookup(terms)
     size = np.diff(terms.offsets)
     enough = np.maximum(np.where(size < FEW, np.minimum(size, 1), AKIN), np.ceil(AKIN_SHARE * size)).astype(np.int64)
@@ -61,28 +85,8 @@ def find_strange(corpus: Corpus) -> Strange:
         pass
     akin = (size > 0) & (lookup.flagged() >= enough)
     answered = np.zeros(len(world.requests.request_id), dtype=np.bool_)
-    answered[uses.request[rows[akin]]] = True
-    return Strange(rows, terms, lookup.flags, akin, answered)
-
-
-def _rare_terms(corpus: Corpus, rows: Ints) -> TermSets:
-    """The rarest terms of each response use."""
-    world = corpus.world
-    contents = np.unique(world.uses.content[rows])
-    wanted = np.zeros(world.text_bytes.size, dtype=np.bool_)
-    wanted[contents] = True
-    unit = world.requests.unit[world.uses.request[rows]]
-    units = len(world.requests.unit_names)
-    found = list(corpus.over(wanted, lambda batch: distinct_terms(batch[1], batch[2])))
-    keys = np.concatenate([np.zeros(0, dtype=np.uint64), *(part.keys for part in found)])
-    sizes = np.concatenate([np.zeros(0, dtype=np.int64), *(np.diff(part.offsets) for part in found)])
-    del found
-    every = TermSets(keys, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
-    documents = np.searchsorted(contents, world.uses.content[rows]).astype(np.int64)
-    spread = Spread()
-    spread.add(every, documents, unit)
-    limit = int(max(2, min(COMMON, COMMON_SHARE * units)))
-    return spread.rarest(every, documents, limit, MOST)
+    answered[world.uses.request[rows[akin]]] = True
+    return Strange(vocabulary, akin, answered)
 
 
 def _prompts_of(world: World, rows: Ints) -> tuple[Ints, Ints]:

@@ -77,9 +77,18 @@ class Spread:
         """Note the terms of each of `documents` (set numbers) for the group beside it; negative groups are left out."""
         _spread(self._cells, sets.keys, sets.offsets, documents, groups)
 
-    def rarest(self, sets: TermSets, documents: Ints, limit: int, most: int) -> TermSets:
-        """For each of `documents` its terms of at most `limit` groups, the `most` rarest of them."""
-        return TermSets(*_rarest(self._cells, sets.keys, sets.offsets, documents, limit, most))
+    def rarest(
+        self, sets: TermSets, documents: Ints, groups: Ints, share: float, most: int
+    ) -> tuple[TermSets, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """For each of `documents` (of the group beside it) its rare terms, the `most` rarest; who uses each; its coverage.
+
+        Rare is what at most `share` of the groups use that write the same language, which shows in how many of the
+        document's terms they use: at least half as many as the group that uses most of them. The coverage is that
+        group's share (0..1): where it is small, nobody else writes the language, and rare is what nobody else uses.
+        The document's own group does not count. Who uses a term: the share of those groups.
+        """
+        keys, ends, used, coverage = _rarest(self._cells, sets.keys, sets.offsets, documents, groups, share, most)
+        return TermSets(keys, ends), used, coverage
 
 
 @numba.njit(cache=True, nogil=True)
@@ -103,19 +112,44 @@ def _bits(value: Any) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def _rarest(cells: Any, keys: Any, offsets: Any, documents: Any, limit: Any, most: Any) -> Any:
+def _speakers(cells: Any, keys: Any, own: Any) -> Any:
+    """Groups (bits) that use at least half as many of the keys as the one that uses most; and how many that uses."""
+    used = np.zeros(GROUPS, dtype=np.int64)
+    mask = np.uint64(cells.size - 1)
+    for i in range(keys.size):
+        value = cells[keys[i] & mask]
+        for group in range(GROUPS):
+            used[group] += np.int64((value >> np.uint64(group)) & np.uint64(1))
+    most = 0
+    for group in range(GROUPS):
+        if group != own:
+            most = max(most, used[group])
+    speakers = np.uint64(0)
+    for group in range(GROUPS):
+        if group != own and most > 0 and 2 * used[group] >= most:
+            speakers |= np.uint64(1) << np.uint64(group)
+    return speakers, most
+
+
+@numba.njit(cache=True, nogil=True)
+def _rarest(cells: Any, keys: Any, offsets: Any, documents: Any, groups: Any, share: Any, most: Any) -> Any:
     mask = np.uint64(cells.size - 1)
     out = np.empty(1024, dtype=np.uint64)
     ends = np.zeros(documents.size + 1, dtype=np.int64)
+    shares = np.empty(1024, dtype=np.float64)
+    coverage = np.zeros(documents.size, dtype=np.float64)
     n = 0
     for place in range(documents.size):
         low, high = offsets[documents[place]], offsets[documents[place] + 1]
+        speakers, used = _speakers(cells, keys[low:high], groups[place] % GROUPS)
+        coverage[place] = used / max(1, high - low)
+        limit = int(share * _bits(speakers))
         having = np.empty(high - low, dtype=np.int64)
         of_count = np.zeros(GROUPS + 1, dtype=np.int64)
         for i in range(low, high):
-            having[i - low] = _bits(cells[keys[i] & mask])
+            having[i - low] = _bits(cells[keys[i] & mask] & speakers)
             of_count[having[i - low]] += 1
-        # The counts up to `last` fit in whole; of those above as many as there is room for, in the order of the keys.
+        # The counts up to `last` fit in whole; of the next one as many as there is room for, in the order of the keys.
         last = -1
         room = most
         while last < limit and of_count[last + 1] <= room:
@@ -125,16 +159,17 @@ def _rarest(cells: Any, keys: Any, offsets: Any, documents: Any, limit: Any, mos
             room = 0
         while n + most > out.size:
             out = np.concatenate((out, np.empty(out.size, dtype=np.uint64)))
+            shares = np.concatenate((shares, np.empty(shares.size, dtype=np.float64)))
         for i in range(low, high):
             count = having[i - low]
             if count > last and (count > last + 1 or room == 0):
                 continue
             if count == last + 1:
                 room -= 1
-            out[n] = keys[i]
+            out[n], shares[n] = keys[i], count / max(1, _bits(speakers))
             n += 1
         ends[place + 1] = n
-    return out[:n].copy(), ends
+    return out[:n].copy(), ends, shares[:n].copy(), coverage
 
 
 class Lookup:

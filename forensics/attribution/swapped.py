@@ -1,0 +1,374 @@
+"""Whose question does a response answer that has nothing to do with its own, and whose answer stands in no other place?
+
+When answers are swapped between requests, or shifted by one along a connection, an answer stands in the logs once, under
+the wrong request, and matches nothing. What tells is its subject: its rare words are not in its own prompt (`strange`), and
+they are in the prompt of one other tenant's request that the same worker had at about that time, and that got no answer of
+its own to what it asked. All three are needed. The last one is what innocent answers lack: where two tenants ask alike, both
+are answered.
+
+The weight of a prompt is a likelihood ratio: how much likelier are the terms that the response and the prompt share, and
+those that they do not, if the response answers the prompt than if it does not. How often a term stands in a prompt by
+chance is taken from the other prompts nearby and from the shipped character model, in proportion to the prompt's length.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from forensics.attribution.candidates import Candidate, Excluded, Holder
+from forensics.attribution.corpus import Corpus
+from forensics.attribution.findings import Evidence, Judged
+from forensics.attribution.generated import NEAR_US, NEAR_US_UNPLACED
+from forensics.attribution.holdings import EARLY, LATE, Ints, World
+from forensics.attribution.parameters import Parameters
+from forensics.attribution.sources import Source
+from forensics.attribution.strange import OFTEN, Strange, find_strange, prompt_rows
+from forensics.attribution.strength import TERM_BITS, Counts, Strength, kinship, measure, particulars
+from forensics.attribution.texts import Texts
+from forensics.text.vocabulary import Lookup, TermSets
+from forensics.text.words import Keys, Words, terms
+
+NEIGHBOURS = 96  # requests before the end of a response that are looked at, the latest first
+RARE_SHARE = 0.4  # share of the tenants of the same language that may use a term
+PROMPT_SHARE = 0.25  # of what a tenant's answers use, one prompt of its holds about so much
+MIN_TERMS = 3  # rare terms that a response and another's prompt must share to be looked at,
+LOOK_BITS = 16.0  # and their bits, if they came together by chance
+COVERED = 0.5  # share of a response that is explained already, so that it is not looked at
+HIT_RATES = (0.1, 0.25, 0.5)  # shares of an answer's terms that stand in its prompt
+CHANCE_CAP = 0.5
+CHANCE_FLOOR = 2.0**-10  # no term counts more than ten bits: words of one subject come together
+PRIOR = 2.0  # prompts that the character model stands for
+BYTES_A_WORD = 6.0
+KNOWN_LANGUAGE = 0.3  # share of a response's terms that some other tenant uses, below which nobody else writes its language
+UNKNOWN_BITS = 16.0  # bits that a term needs then: what is common in the language cannot be told otherwise
+MARGIN_BITS = 8.0  # by which a request must lead all those of other tenants to be named
+SAME_UNIT_BITS = 4.0  # by which an answered request of the same tenant may lead
+WINDOW_UNITS = 600  # of a prompt that is shown as evidence
+NOTHING = Counts(np.zeros(1, dtype=np.uint64), np.zeros((1, 2), dtype=np.int32), 1)
+TRIED = ("own_material", "echo", "shared", "public_text", "answered", "own_tenant")
+RULES_THAT_EXPLAIN = ("public_text", "shared", "own_material", "echo", "same_question")
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A strange response, its rare terms, and the requests around it, the latest first."""
+
+    use: int
+    request: int
+    near: Ints
+    terms: Keys
+    shares: npt.NDArray[np.float64]  # of the tenants of its language that use each term
+    coverage: float  # share of its terms that the tenant closest in language uses
+
+
+@dataclass(frozen=True)
+class Likely:
+    """A suspect with the weight (bits) of each prompt nearby and of its own, and what they rest on."""
+
+    suspect: Suspect
+    strength: Strength
+    keys: Keys  # distinct telling terms of the response
+    held: npt.NDArray[np.bool_]  # [near request, term]
+    bits: npt.NDArray[np.float64]  # by near request
+    own_bits: float
+    own: npt.NDArray[np.bool_]  # by term
+
+
+def find_swapped(
+    corpus: Corpus,
+    texts: Texts,
+    judged: list[Judged],
+    excluded: list[Excluded],
+    parameters: Parameters,
+) -> tuple[list[Judged], tuple[str, ...]]:
+    """Whole responses that answer another request's prompt, and warnings."""
+    world = corpus.world
+    if len(world.requests.unit_names) < 2:
+        return [], ()
+    strange = find_strange(corpus)
+    suspects = _suspects(world, strange, judged, excluded)
+    prompts = _prompts(world)
+    chosen, left = _worth_a_look(corpus, strange, suspects, prompts, parameters.swapped_bytes)
+    likely = _weigh(corpus, texts, chosen, prompts, judged)
+    found = _judge(world, texts, strange, likely, prompts, len(suspects), judged, parameters)
+    warnings = (
+        (f"{left} prompts near responses that have nothing to do with their own prompt were not read for want of time",)
+        if left
+        else ()
+    )
+    return found, warnings
+
+
+def _suspects(world: World, strange: Strange, judged: list[Judged], excluded: list[Excluded]) -> list[Suspect]:
+    """Strange responses that nothing explains yet."""
+    requests, uses = world.requests, world.uses
+    covered: dict[int, int] = {}
+    for item in judged:
+        if item.candidate.family == "target":
+            use = item.candidate.use
+            covered[use] = covered.get(use, 0) + item.candidate.end - item.candidate.start
+    for other in excluded:
+        if other.rule in RULES_THAT_EXPLAIN:
+            covered[other.use] = covered.get(other.use, 0) + other.end - other.start
+    neighbours = _Neighbours(world)
+    chosen: list[tuple[int, Ints]] = []
+    for number in np.flatnonzero(~strange.akin).tolist():
+        use = int(strange.vocabulary.uses[number])
+        request = int(uses.request[use])
+        if strange.answered[request] or requests.received[request] == EARLY or requests.finished[request] == LATE:
+            continue
+        # Units against bytes: rough, and only meant for what is explained nearly whole.
+        if covered.get(use, 0) >= COVERED * int(world.text_bytes[uses.content[use]]):
+            continue
+        near = neighbours.of(request)
+        if near.size:
+            chosen.append((number, near))
+    numbers = np.array([number for number, _ in chosen], dtype=np.int64)
+    terms, shares, coverage = strange.vocabulary.rare(numbers, RARE_SHARE)
+    found = []
+    for place, (number, near) in enumerate(chosen):
+        part = slice(int(terms.offsets[place]), int(terms.offsets[place + 1]))
+        if part.stop - part.start >= MIN_TERMS:
+            use = int(strange.vocabulary.uses[number])
+            found.append(
+                Suspect(use, int(uses.request[use]), near, terms.keys[part], shares[part], float(coverage[place]))
+            )
+    return found
+
+
+class _Neighbours:
+    """Requests on the same worker shortly before a request's end."""
+
+    def __init__(self, world: World) -> None:
+        requests = world.requests
+        self._requests = requests
+        by_worker: dict[str | None, list[int]] = {}
+        for request, (worker, received) in enumerate(zip(requests.worker, requests.received.tolist(), strict=True)):
+            if received > EARLY and requests.unit[request] >= 0:
+                by_worker.setdefault(worker, []).append(request)
+        self._rows: dict[str | None, tuple[Ints, Ints]] = {}
+        for worker, rows in by_worker.items():
+            array = np.array(rows, dtype=np.int64)
+            array = array[np.argsort(requests.received[array], kind="stable")]
+            self._rows[worker] = (array, requests.received[array])
+
+    def of(self, request: int) -> Ints:
+        """The latest first."""
+        worker = self._requests.worker[request]
+        rows, received = self._rows[worker]
+        stop = int(self._requests.finished[request])
+        last = int(np.searchsorted(received, stop, side="left"))
+        first = int(np.searchsorted(received, stop - (NEAR_US_UNPLACED if worker is None else NEAR_US), side="left"))
+        near = rows[max(first, last - NEIGHBOURS - 1) : last][::-1]
+        return near[near != request]
+
+
+@dataclass(frozen=True)
+class _Prompts:
+    """Prompt texts by request: `content[offsets[r]:offsets[r + 1]]`; `often`: texts of too many requests to be asked."""
+
+    content: Ints
+    offsets: Ints
+    often: npt.NDArray[np.bool_]
+
+    def of(self, request: int) -> Ints:
+        """The texts of one request."""
+        return self.content[self.offsets[request] : self.offsets[request + 1]]
+
+
+def _prompts(world: World) -> _Prompts:
+    rows = prompt_rows(world)
+    requests = world.uses.request[rows]
+    order = np.argsort(requests, kind="stable")
+    content = world.uses.content[rows]
+    often = np.bincount(content, minlength=world.text_bytes.size) > OFTEN
+    offsets = np.searchsorted(requests[order], np.arange(len(world.requests.request_id) + 1))
+    return _Prompts(content[order], offsets, often)
+
+
+def _worth_a_look(
+    corpus: Corpus, strange: Strange, suspects: list[Suspect], prompts: _Prompts, budget: int
+) -> tuple[list[Suspect], int]:
+    """Suspects that share rare terms with the prompt of an unanswered neighbour; prompts left unread for the budget."""
+    unit = corpus.world.requests.unit
+    asked = [
+        np.where(strange.answered[s.near] | (unit[s.near] == unit[s.request]), -1, s.near).astype(np.int64)
+        for s in suspects
+    ]
+    wanted, unread = _nearest(corpus.world, asked, prompts, budget)
+    held = _held(corpus, wanted & ~prompts.often, [suspect.terms for suspect in suspects])
+    chosen = []
+    for suspect, near in zip(suspects, asked, strict=True):
+        found = held.by_request(prompts, near[near >= 0], suspect.terms)
+        bits = -np.log2(PROMPT_SHARE * suspect.shares + CHANCE_FLOOR)
+        if found.size and int(found.sum(axis=1).max()) >= MIN_TERMS and float((found @ bits).max()) >= LOOK_BITS:
+            chosen.append(suspect)
+    return chosen, unread
+
+
+def _nearest(
+    world: World, asked: list[Ints], prompts: _Prompts, budget: int
+) -> tuple[npt.NDArray[np.bool_], int]:
+    """Texts of the requests asked for, those first that are nearest to a response, and how many requests are left."""
+    rank = np.full(len(world.requests.request_id), NEIGHBOURS + 1, dtype=np.int64)
+    for near in asked:
+        places = np.flatnonzero(near >= 0)
+        np.minimum.at(rank, near[places], places)
+    requests = np.flatnonzero(rank <= NEIGHBOURS)
+    requests = requests[np.argsort(rank[requests], kind="stable")]
+    wanted = np.zeros(world.text_bytes.size, dtype=np.bool_)
+    size = 0
+    for read, request in enumerate(requests.tolist()):
+        contents = prompts.of(request)
+        new = np.unique(contents[~wanted[contents] & ~prompts.often[contents]])
+        size += int(world.text_bytes[new].sum())
+        if size > budget:
+            return wanted, int(requests.size) - read
+        wanted[new] = True
+    return wanted, 0
+
+
+@dataclass(frozen=True)
+class _Held:
+    """Which of the asked terms stand in which text: `found[offsets[c]:offsets[c + 1]]`, indexes into `keys`."""
+
+    keys: Keys
+    found: Ints
+    offsets: Ints
+
+    def by_request(self, prompts: _Prompts, requests: Ints, terms: Keys) -> npt.NDArray[np.bool_]:
+        """[request, term]: does the prompt hold the term?"""
+        if self.keys.size == 0 or terms.size == 0:
+            return np.zeros((requests.size, terms.size), dtype=np.bool_)
+        wanted = np.searchsorted(self.keys, terms).astype(np.int64)
+        return np.asarray(
+            _by_request(requests, prompts.content, prompts.offsets, self.found, self.offsets, wanted, self.keys.size)
+        )
+
+
+@numba.njit(cache=True)
+def _by_request(
+    requests: Any, content: Any, content_offsets: Any, found: Any, offsets: Any, wanted: Any, keys: Any
+) -> Any:
+    column = np.full(keys, -1, dtype=np.int64)
+    for i in range(wanted.size):
+        column[wanted[i]] = i
+    held = np.zeros((requests.size, wanted.size), dtype=np.bool_)
+    for row in range(requests.size):
+        for place in range(content_offsets[requests[row]], content_offsets[requests[row] + 1]):
+            for i in range(offsets[content[place]], offsets[content[place] + 1]):
+                if column[found[i]] >= 0:
+                    held[row, column[found[i]]] = True
+    return held
+
+
+def _held(corpus: Corpus, wanted: npt.NDArray[np.bool_], sets: list[Keys]) -> _Held:
+    keys = np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *sets]))
+    lookup = Lookup(TermSets(keys, np.array([0, keys.size], dtype=np.int64)))
+    contents, found = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    if keys.size and wanted.any():
+        for batch_keys, documents, places in corpus.over(wanted, lambda b: (b[0], *lookup.places(b[1], b[2]))):
+            contents.append(batch_keys[documents])
+            found.append(places)
+    of = np.concatenate(contents)
+    order = np.argsort(of, kind="stable")
+    offsets = np.searchsorted(of[order], np.arange(corpus.world.text_bytes.size + 1))
+    return _Held(keys, np.concatenate(found)[order], offsets)
+
+
+def _weigh(
+    corpus: Corpus, texts: Texts, suspects: list[Suspect], prompts: _Prompts, judged: list[Judged]
+) -> list[Likely]:
+    """Measure each suspect against every prompt nearby, its own tenant's too."""
+    world = corpus.world
+    taken: dict[int, list[tuple[int, int]]] = {}
+    for item in judged:
+        taken.setdefault(item.candidate.use, []).append((item.candidate.start, item.candidate.end))
+    measured: list[tuple[Strength, Keys, npt.NDArray[np.float64]]] = []
+    for batch in texts.batches([{int(world.uses.content[s.use])} for s in suspects]):
+        for suspect in suspects[batch.start : batch.stop]:
+            measured.append(_telling(world, texts, suspect, taken.get(suspect.use, [])))
+    wanted = np.zeros(world.text_bytes.size, dtype=np.bool_)
+    for suspect in suspects:
+        for request in (suspect.request, *suspect.near.tolist()):
+            wanted[prompts.of(request)] = True
+    held = _held(corpus, wanted, [keys for _, keys, _ in measured])
+    length = np.zeros(len(world.requests.request_id))
+    np.add.at(length, np.repeat(np.arange(length.size), np.diff(prompts.offsets)), world.text_bytes[prompts.content])
+    found = []
+    for suspect, (strength, keys, bits) in zip(suspects, measured, strict=True):
+        every = np.append(suspect.near, suspect.request)
+        rows = held.by_request(prompts, every, keys)
+        unit = world.requests.unit[every]
+        mine = unit == unit[-1]
+        words = length[every] / BYTES_A_WORD
+        typical = max(float(words[:-1].mean()), 1.0)
+        prior = np.minimum(CHANCE_CAP, typical * np.exp2(-bits))
+        common = PROMPT_SHARE * suspect.shares[np.searchsorted(suspect.terms, keys)]
+        weights = np.zeros(every.size)
+        for one in np.unique(unit).tolist():
+            others = (unit != one) & ~mine
+            chance = (rows[others].sum(axis=0) + PRIOR * prior) / (int(others.sum()) + PRIOR)
+            for place in np.flatnonzero(unit == one).tolist():
+                longer = max(1.0, words[place] / typical)
+                weights[place] = _ratio(rows[place], np.maximum(chance, common) * longer)
+        found.append(Likely(suspect, strength, keys, rows[:-1], weights[:-1], float(weights[-1]), rows[-1]))
+    return found
+
+
+def _telling(
+    world: World, texts: Texts, suspect: Suspect, taken: list[tuple[int, int]]
+) -> tuple[Strength, Keys, npt.NDArray[np.float64]]:
+    """The whole response's strength; its rare terms outside known fragments and their bits by the character model."""
+    content = int(world.uses.content[suspect.use])
+    units = texts.folded(content).units
+    candidate = Candidate(suspect.use, suspect.request, content, 0, units.size, "target", False, (), frozenset())
+    strength = measure(candidate, texts, NOTHING, int(world.requests.unit[suspect.request]))
+    starts, ends = _term_spans(texts.words(content))
+    free = np.ones(starts.size, dtype=np.bool_)
+    for low, high in taken:
+        free &= (ends <= low) | (starts >= high)
+    needed = TERM_BITS if suspect.coverage >= KNOWN_LANGUAGE else UNKNOWN_BITS
+    rare = np.isin(strength.terms, suspect.terms)
+    telling = free & rare & (strength.all_term_bits >= needed)
+    keys, first = np.unique(strength.terms[telling], return_index=True)
+    return strength, keys, strength.all_term_bits[telling][first]
+
+
+def _term_spans(found: Words) -> tuple[Ints, Ints]:
+    """Unit spans of `words.terms`, in its order."""
+    both = found.single[:-1] & found.single[1:] & (found.ends[:-1] == found.starts[1:])
+    return (
+        np.concatenate([found.starts[~found.single], found.starts[:-1][both]]),
+        np.concatenate([found.ends[~found.single], found.ends[1:][both]]),
+    )
+
+
+def _ratio(held: npt.NDArray[np.bool_], chance: npt.NDArray[np.float64]) -> float:
+    """Bits for "answers this prompt" against "does not", at the rate that suits it best (two bits are paid for it)."""
+    chance = np.clip(chance, CHANCE_FLOOR, CHANCE_CAP)
+    best = -math.inf
+    for rate in HIT_RATES:
+        both = np.maximum(rate, chance)
+        bits = np.where(held, np.log2(both / chance), np.log2((1 - both) / (1 - chance)))
+        best = max(best, float(bits.sum()))
+    return best - 2.0
+
+
+def _judge(
+    world: World,
+    texts: Texts,
+    strange: Strange,
+    likely: list[Likely],
+    prompts: _Prompts,
+    suspects: int,
+    judged: list[Judged],
+    parameters: Parameters,
+) -> list[Judged]:
+    return []
