@@ -19,6 +19,7 @@ from forensics.text.vocabulary import Lookup, Spread, TermSets, distinct_terms
 from forensics.text.words import Keys
 
 MOST = 128  # terms of a response that are looked for
+MARKS = 24  # terms of a response that stand for its language
 COMMON_SHARE = 0.2  # a term in the responses of more of the tenants that write the language says nothing of the subject
 AKIN = 2  # terms that must stand in the own prompt,
 AKIN_SHARE = 0.08  # and share of them, for a response to be akin to it;
@@ -45,11 +46,13 @@ class Vocabulary:
         self._spread = Spread()
         self._spread.add(self._terms, self._documents, self._unit)
 
-    def rare(
-        self, numbers: Ints, share: float
-    ) -> tuple[TermSets, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def rare(self, numbers: Ints, share: float) -> tuple[TermSets, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Terms of the given responses that at most `share` of the tenants use, and more (see `Spread.rarest`)."""
         return self._spread.rarest(self._terms, self._documents[numbers], self._unit[numbers], share, MOST)
+
+    def marks(self, numbers: Ints) -> TermSets:
+        """Terms of the given responses that show their language."""
+        return self._spread.commonest(self._terms, self._documents[numbers], self._unit[numbers], MARKS)
 
 
 @dataclass(frozen=True)

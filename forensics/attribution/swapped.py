@@ -31,22 +31,34 @@ from forensics.attribution.sources import Source
 from forensics.attribution.strange import OFTEN, Strange, find_strange, prompt_rows
 from forensics.attribution.strength import TERM_BITS, Counts, Strength, kinship, measure, particulars
 from forensics.attribution.texts import Texts
+from forensics.text.public import public_share
 from forensics.text.vocabulary import Lookup, TermSets
 from forensics.text.words import Keys, Words, terms
 
 NEIGHBOURS = 96  # requests before the end of a response that are looked at, the latest first
-RARE_SHARE = 0.4  # share of the tenants of the same language that may use a term
+RARE_SHARE = 0.5  # share of the tenants of the same language that may use a term
 PROMPT_SHARE = 0.25  # of what a tenant's answers use, one prompt of its holds about so much
 MIN_TERMS = 3  # rare terms that a response and another's prompt must share to be looked at,
 LOOK_BITS = 16.0  # and their bits, if they came together by chance
+PUBLIC = 0.2  # share of public text in a response that may stand under anybody's question
 COVERED = 0.5  # share of a response that is explained already, so that it is not looked at
 HIT_RATES = (0.1, 0.25, 0.5)  # shares of an answer's terms that stand in its prompt
 CHANCE_CAP = 0.5
 CHANCE_FLOOR = 2.0**-10  # no term counts more than ten bits: words of one subject come together
-PRIOR = 2.0  # prompts that the character model stands for
+PRIOR = 4.0  # prompts that the case's answers and the character model stand for
+SAME_LANGUAGE = 0.3  # share of a response's marks that a prompt in its language holds
 BYTES_A_WORD = 6.0
-KNOWN_LANGUAGE = 0.3  # share of a response's terms that some other tenant uses, below which nobody else writes its language
+KNOWN_LANGUAGE = (
+    0.3  # share of a response's terms that some other tenant uses, below which nobody else writes its language
+)
 UNKNOWN_BITS = 16.0  # bits that a term needs then: what is common in the language cannot be told otherwise
+OWN_BITS = 4.0  # that the own prompt may have,
+OWN_RATIO = 8.0  # or the other's over this
+CLAIM_BITS = 14.0  # for a claim that lends weight to its neighbours',
+CHAIN_BITS = 10.0  # which is this much
+UNNAMED_NET_BITS = 4.0  # net bits for reporting that an answer is foreign without naming anybody
+MOST_NAMED = 3  # tenants in a set
+STRATUM = "displaced answer"
 MARGIN_BITS = 8.0  # by which a request must lead all those of other tenants to be named
 SAME_UNIT_BITS = 4.0  # by which an answered request of the same tenant may lead
 WINDOW_UNITS = 600  # of a prompt that is shown as evidence
@@ -64,6 +76,7 @@ class Suspect:
     near: Ints
     terms: Keys
     shares: npt.NDArray[np.float64]  # of the tenants of its language that use each term
+    marks: Keys  # terms that show its language
     coverage: float  # share of its terms that the tenant closest in language uses
 
 
@@ -92,53 +105,84 @@ def find_swapped(
     if len(world.requests.unit_names) < 2:
         return [], ()
     strange = find_strange(corpus)
-    suspects = _suspects(world, strange, judged, excluded)
+    spans = _spans(world, judged, excluded)
+    answered = strange.answered.copy()
+    foreign = {
+        int(world.uses.request[use])
+        for use, found in spans.items()
+        if sum(end - start for start, end, leaked in found if leaked) >= COVERED * _length(world, use)
+    }
+    answered[sorted(foreign)] = False
+    suspects = _suspects(world, strange, answered, spans)
     prompts = _prompts(world)
-    chosen, left = _worth_a_look(corpus, strange, suspects, prompts, parameters.swapped_bytes)
-    likely = _weigh(corpus, texts, chosen, prompts, judged)
-    found = _judge(world, texts, strange, likely, prompts, len(suspects), judged, parameters)
+    chosen, unread = _worth_a_look(corpus, answered, suspects, prompts, parameters.swapped_bytes)
+    likely = _weigh(corpus, texts, chosen, prompts, spans)
+    claims = _claims(world, answered, likely)
+    claims = _unanswered(corpus, texts, suspects, claims, prompts, spans)
+    result = _judge(world, texts, answered, claims, foreign, _named(judged), prompts, len(suspects), parameters)
+    texts.forget()
     warnings = (
-        (f"{left} prompts near responses that have nothing to do with their own prompt were not read for want of time",)
-        if left
-        else ()
-    )
-    return found, warnings
+        (f"{unread} prompts were not compared with the responses nearby that have nothing to do with their own prompt: "
+         "more than is read for that",) if unread else ()
+    )  # fmt: skip
+    return result, warnings
 
 
-def _suspects(world: World, strange: Strange, judged: list[Judged], excluded: list[Excluded]) -> list[Suspect]:
-    """Strange responses that nothing explains yet."""
-    requests, uses = world.requests, world.uses
-    covered: dict[int, int] = {}
+Spans = dict[int, list[tuple[int, int, bool]]]  # by use: start, end, and whether it is a fragment or an exclusion
+
+
+def _spans(world: World, judged: list[Judged], excluded: list[Excluded]) -> Spans:
+    """What is known of parts of responses: unit spans of fragments (True), code points of what rules set aside (False)."""
+    found: Spans = {}
     for item in judged:
-        if item.candidate.family == "target":
-            use = item.candidate.use
-            covered[use] = covered.get(use, 0) + item.candidate.end - item.candidate.start
+        found.setdefault(item.candidate.use, []).append((item.candidate.start, item.candidate.end, True))
     for other in excluded:
         if other.rule in RULES_THAT_EXPLAIN:
-            covered[other.use] = covered.get(other.use, 0) + other.end - other.start
+            found.setdefault(other.use, []).append((other.start, other.end, False))
+    return found
+
+
+def _named(judged: list[Judged]) -> dict[int, set[int]]:
+    """Tenants' units named alone for a fragment, by use."""
+    found: dict[int, set[int]] = {}
+    for item in judged:
+        if len(item.units) == 1 and item.verdict == "probable":
+            found.setdefault(item.candidate.use, set()).add(item.units[0])
+    return found
+
+
+def _length(world: World, use: int) -> int:
+    """Rough length of a response: its bytes."""
+    return max(1, int(world.text_bytes[world.uses.content[use]]))
+
+
+def _suspects(world: World, strange: Strange, answered: npt.NDArray[np.bool_], spans: Spans) -> list[Suspect]:
+    """Strange responses that nothing explains yet."""
+    requests, uses = world.requests, world.uses
     neighbours = _Neighbours(world)
     chosen: list[tuple[int, Ints]] = []
     for number in np.flatnonzero(~strange.akin).tolist():
         use = int(strange.vocabulary.uses[number])
         request = int(uses.request[use])
-        if strange.answered[request] or requests.received[request] == EARLY or requests.finished[request] == LATE:
+        if answered[request] or requests.received[request] == EARLY or requests.finished[request] == LATE:
             continue
         # Units against bytes: rough, and only meant for what is explained nearly whole.
-        if covered.get(use, 0) >= COVERED * int(world.text_bytes[uses.content[use]]):
+        if sum(end - start for start, end, _ in spans.get(use, ())) >= COVERED * _length(world, use):
             continue
         near = neighbours.of(request)
         if near.size:
             chosen.append((number, near))
     numbers = np.array([number for number, _ in chosen], dtype=np.int64)
     terms, shares, coverage = strange.vocabulary.rare(numbers, RARE_SHARE)
+    marks = strange.vocabulary.marks(numbers)
     found = []
     for place, (number, near) in enumerate(chosen):
         part = slice(int(terms.offsets[place]), int(terms.offsets[place + 1]))
         if part.stop - part.start >= MIN_TERMS:
             use = int(strange.vocabulary.uses[number])
-            found.append(
-                Suspect(use, int(uses.request[use]), near, terms.keys[part], shares[part], float(coverage[place]))
-            )
+            shown = marks.keys[marks.offsets[place] : marks.offsets[place + 1]]
+            request = int(uses.request[use])
+            found.append(Suspect(use, request, near, terms.keys[part], shares[part], shown, float(coverage[place])))
     return found
 
 
@@ -193,13 +237,12 @@ def _prompts(world: World) -> _Prompts:
 
 
 def _worth_a_look(
-    corpus: Corpus, strange: Strange, suspects: list[Suspect], prompts: _Prompts, budget: int
+    corpus: Corpus, answered: npt.NDArray[np.bool_], suspects: list[Suspect], prompts: _Prompts, budget: int
 ) -> tuple[list[Suspect], int]:
     """Suspects that share rare terms with the prompt of an unanswered neighbour; prompts left unread for the budget."""
     unit = corpus.world.requests.unit
     asked = [
-        np.where(strange.answered[s.near] | (unit[s.near] == unit[s.request]), -1, s.near).astype(np.int64)
-        for s in suspects
+        np.where(answered[s.near] | (unit[s.near] == unit[s.request]), -1, s.near).astype(np.int64) for s in suspects
     ]
     wanted, unread = _nearest(corpus.world, asked, prompts, budget)
     held = _held(corpus, wanted & ~prompts.often, [suspect.terms for suspect in suspects])
@@ -212,9 +255,7 @@ def _worth_a_look(
     return chosen, unread
 
 
-def _nearest(
-    world: World, asked: list[Ints], prompts: _Prompts, budget: int
-) -> tuple[npt.NDArray[np.bool_], int]:
+def _nearest(world: World, asked: list[Ints], prompts: _Prompts, budget: int) -> tuple[npt.NDArray[np.bool_], int]:
     """Texts of the requests asked for, those first that are nearest to a response, and how many requests are left."""
     rank = np.full(len(world.requests.request_id), NEIGHBOURS + 1, dtype=np.int64)
     for near in asked:
@@ -282,23 +323,18 @@ def _held(corpus: Corpus, wanted: npt.NDArray[np.bool_], sets: list[Keys]) -> _H
     return _Held(keys, np.concatenate(found)[order], offsets)
 
 
-def _weigh(
-    corpus: Corpus, texts: Texts, suspects: list[Suspect], prompts: _Prompts, judged: list[Judged]
-) -> list[Likely]:
+def _weigh(corpus: Corpus, texts: Texts, suspects: list[Suspect], prompts: _Prompts, spans: Spans) -> list[Likely]:
     """Measure each suspect against every prompt nearby, its own tenant's too."""
     world = corpus.world
-    taken: dict[int, list[tuple[int, int]]] = {}
-    for item in judged:
-        taken.setdefault(item.candidate.use, []).append((item.candidate.start, item.candidate.end))
     measured: list[tuple[Strength, Keys, npt.NDArray[np.float64]]] = []
     for batch in texts.batches([{int(world.uses.content[s.use])} for s in suspects]):
         for suspect in suspects[batch.start : batch.stop]:
-            measured.append(_telling(world, texts, suspect, taken.get(suspect.use, [])))
+            measured.append(_telling(world, texts, suspect, spans.get(suspect.use, [])))
     wanted = np.zeros(world.text_bytes.size, dtype=np.bool_)
     for suspect in suspects:
         for request in (suspect.request, *suspect.near.tolist()):
             wanted[prompts.of(request)] = True
-    held = _held(corpus, wanted, [keys for _, keys, _ in measured])
+    held = _held(corpus, wanted, [*(keys for _, keys, _ in measured), *(suspect.marks for suspect in suspects)])
     length = np.zeros(len(world.requests.request_id))
     np.add.at(length, np.repeat(np.arange(length.size), np.diff(prompts.offsets)), world.text_bytes[prompts.content])
     found = []
@@ -309,21 +345,24 @@ def _weigh(
         mine = unit == unit[-1]
         words = length[every] / BYTES_A_WORD
         typical = max(float(words[:-1].mean()), 1.0)
-        prior = np.minimum(CHANCE_CAP, typical * np.exp2(-bits))
+        # Terms of the language are no sign of the subject: the chance is that of prompts in the response's language.
+        marked = (
+            held.by_request(prompts, every, suspect.marks).mean(axis=1) if suspect.marks.size else np.ones(every.size)
+        )
         common = PROMPT_SHARE * suspect.shares[np.searchsorted(suspect.terms, keys)]
+        prior = np.maximum(np.minimum(CHANCE_CAP, typical * np.exp2(-bits)), common)
         weights = np.zeros(every.size)
         for one in np.unique(unit).tolist():
-            others = (unit != one) & ~mine
+            others = (unit != one) & ~mine & (marked >= SAME_LANGUAGE)
             chance = (rows[others].sum(axis=0) + PRIOR * prior) / (int(others.sum()) + PRIOR)
             for place in np.flatnonzero(unit == one).tolist():
-                longer = max(1.0, words[place] / typical)
-                weights[place] = _ratio(rows[place], np.maximum(chance, common) * longer)
+                weights[place] = _ratio(rows[place], chance * max(1.0, words[place] / typical))
         found.append(Likely(suspect, strength, keys, rows[:-1], weights[:-1], float(weights[-1]), rows[-1]))
     return found
 
 
 def _telling(
-    world: World, texts: Texts, suspect: Suspect, taken: list[tuple[int, int]]
+    world: World, texts: Texts, suspect: Suspect, spans: list[tuple[int, int, bool]]
 ) -> tuple[Strength, Keys, npt.NDArray[np.float64]]:
     """The whole response's strength; its rare terms outside known fragments and their bits by the character model."""
     content = int(world.uses.content[suspect.use])
@@ -332,8 +371,13 @@ def _telling(
     strength = measure(candidate, texts, NOTHING, int(world.requests.unit[suspect.request]))
     starts, ends = _term_spans(texts.words(content))
     free = np.ones(starts.size, dtype=np.bool_)
-    for low, high in taken:
+    positions = texts.folded(content).positions
+    for low, high, leaked in spans:
+        if not leaked:
+            low, high = (int(place) for place in np.searchsorted(positions, (low, high)))
         free &= (ends <= low) | (starts >= high)
+    if public_share(texts.raw(content)) >= PUBLIC:
+        free[:] = False
     needed = TERM_BITS if suspect.coverage >= KNOWN_LANGUAGE else UNKNOWN_BITS
     rare = np.isin(strength.terms, suspect.terms)
     telling = free & rare & (strength.all_term_bits >= needed)
@@ -361,14 +405,190 @@ def _ratio(held: npt.NDArray[np.bool_], chance: npt.NDArray[np.float64]) -> floa
     return best - 2.0
 
 
+def _unanswered(
+    corpus: Corpus, texts: Texts, suspects: list[Suspect], claims: list[_Claim], prompts: _Prompts, spans: Spans
+) -> list[_Claim]:
+    """The claims on requests whose own response is, on closer look, no answer to their prompt."""
+    asked = {int(claim.likely.suspect.near[place]) for claim in claims for place in claim.places}
+    own = _weigh(corpus, texts, [s for s in suspects if s.request in asked], prompts, spans)
+    akin = {item.suspect.request for item in own if item.own_bits > OWN_BITS}
+    kept = []
+    for claim in claims:
+        places = [place for place in claim.places if int(claim.likely.suspect.near[place]) not in akin]
+        if len(places) == len(claim.places):
+            kept.append(claim)
+    return kept
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """One suspect's best explanation: `places` into its `near`, one for each tenant that cannot be told from the best."""
+
+    likely: Likely
+    places: list[int]
+    bits: float
+
+
+def _claims(world: World, answered: npt.NDArray[np.bool_], likely: list[Likely]) -> list[_Claim]:
+    """Suspects that unanswered requests explain, and neither their own prompt, their own tenant, nor an answered one."""
+    claims = []
+    for item in likely:
+        near = item.suspect.near
+        unit = world.requests.unit[near]
+        mine = int(world.requests.unit[item.suspect.request])
+        best: dict[int, int] = {}
+        rival = item.own_bits
+        for place in range(near.size):
+            one = int(unit[place])
+            if one == mine:
+                rival = max(rival, float(item.bits[place]))
+            elif not answered[near[place]] and (one not in best or item.bits[place] > item.bits[best[one]]):
+                best[one] = place
+        if not best:
+            continue
+        most = max(float(item.bits[place]) for place in best.values())
+        for place in np.flatnonzero((unit != mine) & answered[near]).tolist():
+            known = best.get(int(unit[place]))
+            if known is None:
+                rival = max(rival, float(item.bits[place]))
+            elif item.bits[place] > item.bits[known] + SAME_UNIT_BITS:
+                del best[int(unit[place])]
+                rival = max(rival, float(item.bits[place]))
+        places = sorted(place for place in best.values() if item.bits[place] > most - MARGIN_BITS)
+        if not places or rival > most - MARGIN_BITS or item.own_bits > max(OWN_BITS, most / OWN_RATIO):
+            continue
+        if max(int(item.held[place].sum()) for place in places) >= MIN_TERMS:
+            claims.append(_Claim(item, places, most))
+    return claims
+
+
 def _judge(
     world: World,
     texts: Texts,
-    strange: Strange,
-    likely: list[Likely],
+    answered: npt.NDArray[np.bool_],
+    claims: list[_Claim],
+    foreign: set[int],
+    named_before: dict[int, set[int]],
     prompts: _Prompts,
     suspects: int,
-    judged: list[Judged],
     parameters: Parameters,
 ) -> list[Judged]:
-    return []
+    """Verdicts. `foreign`: requests whose response is known to be another's; `named_before`: sources of fragments."""
+    replied = np.zeros(answered.size, dtype=np.bool_)
+    replied[world.uses.request[world.uses.side == 1]] = True
+    strong = [claim for claim in claims if claim.bits >= CLAIM_BITS and len(claim.places) == 1]
+    moved = {claim.likely.suspect.request for claim in strong} | foreign
+    taken_from = {int(claim.likely.suspect.near[claim.places[0]]): claim for claim in strong}
+    found = []
+    for claim in claims:
+        suspect = claim.likely.suspect
+        requests = suspect.near[claim.places]
+        charge = math.log2(suspect.near.size * max(1, suspects))
+        if {int(unit) for unit in world.requests.unit[requests]} == named_before.get(suspect.use):
+            charge = 0.0  # that its text reached this response is known already; nothing was searched for
+        one = int(requests[0]) if requests.size == 1 else -1
+        chained = one in moved or suspect.request in taken_from
+        net = claim.bits - charge + (CHAIN_BITS if chained else 0.0)
+        silent = not bool(replied[requests].any())
+        if net < (parameters.generated_bits if silent else UNNAMED_NET_BITS):
+            continue
+        named = net >= parameters.generated_bits and not silent and requests.size <= MOST_NAMED
+        probable = named and chained and net >= parameters.probable_bits
+        found.append(_finding(world, texts, claim, prompts, charge, chained, silent, named, probable))
+    return found
+
+
+def _finding(
+    world: World, texts: Texts, claim: _Claim, prompts: _Prompts, charge: float, chained: bool, silent: bool,
+    named: bool, probable: bool,
+) -> Judged:  # fmt: skip
+    item, suspect = claim.likely, claim.likely.suspect
+    content = int(world.uses.content[suspect.use])
+    needed = {content}
+    for place in claim.places:
+        needed.update(prompts.of(int(suspect.near[place])).tolist())
+    texts.load(needed)
+    units = texts.folded(content).units.size
+    candidate = Candidate(suspect.use, suspect.request, content, 0, units, "target", False, (), frozenset())
+    sources = [
+        _source(world, texts, item, place, prompts)
+        for place in sorted(claim.places, key=lambda place: -item.bits[place])
+    ]
+    kin, only, own = {}, {}, item.keys[item.own]
+    for place, source in zip(sorted(claim.places, key=lambda place: -item.bits[place]), sources, strict=True):
+        theirs = item.keys[item.held[place]]
+        kin[source.holder.unit] = kinship(item.strength, theirs)
+        only[source.holder.unit] = particulars(item.strength, theirs, own)
+    shared = max(int(item.held[place].sum()) for place in claim.places)
+    who = "one request" if len(sources) == 1 else f"{len(sources)} tenants' requests that cannot be told apart"
+    reason = (
+        f"has nothing to do with its own prompt and answers that of {who} nearby ({shared} of its {item.keys.size} rare "
+        f"terms, {claim.bits:.0f} bits), "
+        + ("which got no answer" if silent else "which got another answer")
+        + ("; neighbours' answers are displaced too" if chained else "")
+        + ("" if named else "; not enough to name anybody")
+    )
+    evidence = Evidence(
+        strength=replace(item.strength, bits=claim.bits),
+        charge=charge,
+        sources=sources,
+        kin_recipient=kinship(item.strength, own),
+        kin_source=kin,
+        likeness={},
+        only=only,
+        not_before=frozenset(),
+        first_unit=-1,
+        share_of_response=1.0,
+        public_share=0.0,
+        public_token=False,
+        agreeing_bits=0.0,
+        q_value=lambda _: None,
+        asks_for_text=False,
+        capped=False,
+    )
+    verdict = "probable" if probable else "possible" if named else "undetermined"
+    named_units = sorted({source.holder.unit for source in sources}) if named else []
+    return Judged(candidate, evidence, "whole_response", STRATUM, verdict, reason, named_units, sources, TRIED, None)
+
+
+def _source(world: World, texts: Texts, item: Likely, place: int, prompts: _Prompts) -> Source:
+    """The passage of the other prompt that holds most of the shared terms."""
+    requests, uses = world.requests, world.uses
+    suspect = item.suspect
+    request = int(suspect.near[place])
+    theirs = item.keys[item.held[place]]
+    content, start, end = -1, 0, 0
+    most = 0
+    for one in sorted(set(prompts.of(request).tolist())):
+        found = texts.words(one)
+        keys = terms(found)
+        starts, ends = _term_spans(found)
+        met = np.flatnonzero(np.isin(keys, theirs))
+        met = met[np.argsort(starts[met], kind="stable")]
+        for first in range(met.size):
+            low = int(starts[met[first]])
+            inside = met[first:][ends[met[first:]] <= max(low + WINDOW_UNITS, int(ends[met[first]]))]
+            count = int(np.unique(keys[inside]).size)
+            if count > most:
+                most, content, start, end = count, one, low, int(ends[inside].max())
+    own = texts.words(int(uses.content[suspect.use]))
+    starts, ends = _term_spans(own)
+    shared = np.isin(terms(own), theirs)
+    units = texts.folded(int(uses.content[suspect.use])).units.size
+    matched = min(units, int((ends - starts)[shared].sum()))
+    field = next(
+        uses.field[row]
+        for row in range(int(uses.of_content[content]), int(uses.of_content[content + 1]))
+        if uses.request[row] == request and uses.side[row] == 0
+    )
+    worker = requests.worker[suspect.request]
+    holder = Holder(content, int(requests.unit[request]), 0, 0, units, start, end, matched)
+    return Source(
+        holder,
+        request,
+        requests.request_id[request],
+        field,
+        int(requests.finished[suspect.request] - requests.received[request]),
+        None if worker is None else True,
+        bool(requests.finished[request] > requests.received[suspect.request]),
+    )

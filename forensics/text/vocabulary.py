@@ -90,6 +90,10 @@ class Spread:
         keys, ends, used, coverage = _rarest(self._cells, sets.keys, sets.offsets, documents, groups, share, most)
         return TermSets(keys, ends), used, coverage
 
+    def commonest(self, sets: TermSets, documents: Ints, groups: Ints, most: int) -> TermSets:
+        """For each of `documents` the `most` terms that most groups of its language use: marks of the language."""
+        return TermSets(*_commonest(self._cells, sets.keys, sets.offsets, documents, groups, most))
+
 
 @numba.njit(cache=True, nogil=True)
 def _spread(cells: Any, keys: Any, offsets: Any, documents: Any, groups: Any) -> None:
@@ -172,6 +176,27 @@ def _rarest(cells: Any, keys: Any, offsets: Any, documents: Any, groups: Any, sh
     return out[:n].copy(), ends, shares[:n].copy(), coverage
 
 
+@numba.njit(cache=True, nogil=True)
+def _commonest(cells: Any, keys: Any, offsets: Any, documents: Any, groups: Any, most: Any) -> Any:
+    mask = np.uint64(cells.size - 1)
+    out = np.empty(documents.size * most, dtype=np.uint64)
+    ends = np.zeros(documents.size + 1, dtype=np.int64)
+    n = 0
+    for place in range(documents.size):
+        part = keys[offsets[documents[place]] : offsets[documents[place] + 1]]
+        speakers, _ = _speakers(cells, part, groups[place] % GROUPS)
+        having = np.empty(part.size, dtype=np.int64)
+        for i in range(part.size):
+            having[i] = -_bits(cells[part[i] & mask] & speakers)
+        chosen = np.sort(np.argsort(having, kind="mergesort")[:most])
+        for i in chosen:
+            if having[i] < 0:
+                out[n] = part[i]
+                n += 1
+        ends[place + 1] = n
+    return out[:n].copy(), ends
+
+
 class Lookup:
     """Sets of terms to look for in texts. `flags[i]` says whether key i was met; texts are never kept."""
 
@@ -180,9 +205,7 @@ class Lookup:
         self.flags = np.zeros(sets.keys.size, dtype=np.uint8)
         self._slots, self._slot_offsets = _tables(sets.keys, sets.offsets)
 
-    def mark(
-        self, buffer: npt.NDArray[np.uint8], offsets: Ints, documents: Ints, numbers: Ints, enough: Ints
-    ) -> None:
+    def mark(self, buffer: npt.NDArray[np.uint8], offsets: Ints, documents: Ints, numbers: Ints, enough: Ints) -> None:
         """For each pair (document, set number) flag the set's terms that the document holds.
 
         A set of which `enough[number]` terms are flagged is done with: the rest of the text is not read for it. Safe
