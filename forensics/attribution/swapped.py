@@ -41,6 +41,8 @@ PROMPT_SHARE = 0.25  # of what a tenant's answers use, one prompt of its holds a
 MIN_TERMS = 3  # rare terms that a response and another's prompt must share to be looked at,
 LOOK_BITS = 16.0  # and their bits, if they came together by chance
 PUBLIC = 0.2  # share of public text in a response that may stand under anybody's question
+SCATTERED = 2  # fragments of one tenant in a response,
+SCATTERED_SHARE = 0.3  # and share of its bytes from the first to the last, that speak for a whole answer
 COVERED = 0.5  # share of a response that is explained already, so that it is not looked at
 HIT_RATES = (0.1, 0.25, 0.5)  # shares of an answer's terms that stand in its prompt
 CHANCE_CAP = 0.5
@@ -116,6 +118,7 @@ def find_swapped(
     suspects = _suspects(world, strange, answered, spans)
     prompts = _prompts(world)
     chosen, unread = _worth_a_look(corpus, answered, suspects, prompts, parameters.swapped_bytes)
+    spans = _scattered(world, judged, spans)
     likely = _weigh(corpus, texts, chosen, prompts, spans)
     claims = _claims(world, answered, likely)
     claims = _unanswered(corpus, texts, suspects, claims, prompts, spans)
@@ -140,6 +143,23 @@ def _spans(world: World, judged: list[Judged], excluded: list[Excluded]) -> Span
         if other.rule in RULES_THAT_EXPLAIN:
             found.setdefault(other.use, []).append((other.start, other.end, False))
     return found
+
+
+def _scattered(world: World, judged: list[Judged], spans: Spans) -> Spans:
+    """`spans` without the fragments of responses that hold several passages of one and the same tenant, far apart.
+
+    One passage in a strange response is a passage; passages here and there are what an answer about it holds.
+    """
+    by_use: dict[int, list[Judged]] = {}
+    for item in judged:
+        by_use.setdefault(item.candidate.use, []).append(item)
+    left = dict(spans)
+    for use, items in by_use.items():
+        units = {tuple(item.units) for item in items}
+        reach = max(i.candidate.end for i in items) - min(i.candidate.start for i in items)
+        if len(items) >= SCATTERED and len(units) == 1 and reach >= SCATTERED_SHARE * _length(world, use):
+            left[use] = [span for span in spans[use] if not span[2]]
+    return left
 
 
 def _named(judged: list[Judged]) -> dict[int, set[int]]:
