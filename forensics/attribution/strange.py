@@ -1,9 +1,9 @@
 """Which responses have nothing to do with their own prompt?
 
-An answer speaks of what it was asked: it takes up rare words of its prompt. Each response's rare terms (at most MOST of
-them, of few tenants' responses) are looked for in the texts of its own prompt, and a response is *akin* to it as soon as
-enough are found, so that little of most prompts is read. What is left are short answers, refusals, talk, answers in another
-language, and answers to somebody else's question; which of these it is, `swapped` asks.
+An answer speaks of what it was asked: it takes up rare words of its prompt. Each response's rare terms (at most MOST,
+of few tenants' responses) are looked for in the texts of its own prompt, and a response is *akin* to it as soon as
+enough are found, so that little of most prompts is read. What is left are short answers, refusals, talk, answers in
+another language, and answers to somebody else's question; which of these it is, `swapped` asks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import numpy.typing as npt
 from forensics.attribution.corpus import Corpus, TextBatch
 from forensics.attribution.holdings import Ints, World
 from forensics.text.vocabulary import Lookup, Spread, TermSets, distinct_terms
-from forensics.text.words import Keys
 
 MOST = 128  # terms of a response that are looked for
 MARKS = 24  # terms of a response that stand for its language
@@ -28,7 +27,7 @@ OFTEN = 64  # a text that stands in more prompts than this (a system prompt) is 
 
 
 class Vocabulary:
-    """The distinct terms of every response of a known tenant, and which tenants use them. `uses`: rows of World.uses."""
+    """The distinct terms of every response of a known tenant, and who uses them. `uses`: rows of World.uses."""
 
     def __init__(self, corpus: Corpus) -> None:
         world = corpus.world

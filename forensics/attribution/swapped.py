@@ -1,14 +1,15 @@
-"""Whose question does a response answer that has nothing to do with its own, and whose answer stands in no other place?
+"""Whose question does a response answer that has nothing to do with its own and stands in no other place?
 
-When answers are swapped between requests, or shifted by one along a connection, an answer stands in the logs once, under
-the wrong request, and matches nothing. What tells is its subject: its rare words are not in its own prompt (`strange`), and
-they are in the prompt of one other tenant's request that the same worker had at about that time, and that got no answer of
-its own to what it asked. All three are needed. The last one is what innocent answers lack: where two tenants ask alike, both
-are answered.
+When answers are swapped between requests, or shifted by one along a connection, an answer stands in the logs once,
+under the wrong request, and matches nothing. What tells is its subject: its rare words are not in its own prompt
+(`strange`), and they are in the prompt of one other tenant's request that the same worker had at about that time, and
+that got no answer of its own to what it asked. All three are needed. The last one is what innocent answers lack: where
+two tenants ask alike, both are answered.
 
-The weight of a prompt is a likelihood ratio: how much likelier are the terms that the response and the prompt share, and
-those that they do not, if the response answers the prompt than if it does not. How often a term stands in a prompt by
-chance is taken from the other prompts nearby and from the shipped character model, in proportion to the prompt's length.
+The weight of a prompt is a likelihood ratio: how much likelier are the terms that response and prompt share, and those
+that they do not, if the response answers the prompt than if it does not. How often a term stands in a prompt by chance
+is taken from the prompts nearby in the same language, from the use that other tenants' responses make of it, and from
+the shipped character model, in proportion to the prompt's length.
 """
 
 from __future__ import annotations
@@ -100,9 +101,13 @@ def find_swapped(
     texts: Texts,
     judged: list[Judged],
     excluded: list[Excluded],
+    correlated: bool,
     parameters: Parameters,
 ) -> tuple[list[Judged], tuple[str, ...]]:
-    """Whole responses that answer another request's prompt, and warnings."""
+    """Whole responses that answer another request's prompt, and warnings.
+
+    `correlated`: tenants' contents are known to follow each other.
+    """
     world = corpus.world
     if len(world.requests.unit_names) < 2:
         return [], ()
@@ -122,7 +127,9 @@ def find_swapped(
     likely = _weigh(corpus, texts, chosen, prompts, spans)
     claims = _claims(world, answered, likely)
     claims = _unanswered(corpus, texts, suspects, claims, prompts, spans)
-    result = _judge(world, texts, answered, claims, foreign, _named(judged), prompts, len(suspects), parameters)
+    result = _judge(
+        world, texts, answered, claims, foreign, _named(judged), prompts, len(suspects), correlated, parameters
+    )
     texts.forget()
     warnings = (
         (f"{unread} prompts were not compared with the responses nearby that have nothing to do with their own prompt: "
@@ -135,7 +142,7 @@ Spans = dict[int, list[tuple[int, int, bool]]]  # by use: start, end, and whethe
 
 
 def _spans(world: World, judged: list[Judged], excluded: list[Excluded]) -> Spans:
-    """What is known of parts of responses: unit spans of fragments (True), code points of what rules set aside (False)."""
+    """Parts of responses: unit spans of fragments (True), code points of what rules set aside (False)."""
     found: Spans = {}
     for item in judged:
         found.setdefault(item.candidate.use, []).append((item.candidate.start, item.candidate.end, True))
@@ -235,7 +242,7 @@ class _Neighbours:
 
 @dataclass(frozen=True)
 class _Prompts:
-    """Prompt texts by request: `content[offsets[r]:offsets[r + 1]]`; `often`: texts of too many requests to be asked."""
+    """Prompt texts by request: `content[offsets[r]:offsets[r + 1]]`; `often`: texts that too many requests hold."""
 
     content: Ints
     offsets: Ints
@@ -398,7 +405,10 @@ def _telling(
         free &= (ends <= low) | (starts >= high)
     if public_share(texts.raw(content)) >= PUBLIC:
         free[:] = False
-    needed = TERM_BITS if suspect.coverage >= KNOWN_LANGUAGE else UNKNOWN_BITS
+    needed = TERM_BITS
+    if suspect.coverage < KNOWN_LANGUAGE:
+        needed = UNKNOWN_BITS
+        free[int((~texts.words(content).single).sum()) :] = False  # pairs of signs: any two texts share some
     rare = np.isin(strength.terms, suspect.terms)
     telling = free & rare & (strength.all_term_bits >= needed)
     keys, first = np.unique(strength.terms[telling], return_index=True)
@@ -442,7 +452,7 @@ def _unanswered(
 
 @dataclass(frozen=True)
 class _Claim:
-    """One suspect's best explanation: `places` into its `near`, one for each tenant that cannot be told from the best."""
+    """One suspect's best explanation: `places` in its `near`, one for each tenant not to be told from the best."""
 
     likely: Likely
     places: list[int]
@@ -450,7 +460,7 @@ class _Claim:
 
 
 def _claims(world: World, answered: npt.NDArray[np.bool_], likely: list[Likely]) -> list[_Claim]:
-    """Suspects that unanswered requests explain, and neither their own prompt, their own tenant, nor an answered one."""
+    """Suspects that unanswered requests explain, and not their own prompt, their own tenant or an answered one."""
     claims = []
     for item in likely:
         near = item.suspect.near
@@ -491,9 +501,14 @@ def _judge(
     named_before: dict[int, set[int]],
     prompts: _Prompts,
     suspects: int,
+    correlated: bool,
     parameters: Parameters,
 ) -> list[Judged]:
-    """Verdicts. `foreign`: requests whose response is known to be another's; `named_before`: sources of fragments."""
+    """Verdicts. `foreign`: requests whose response is known to be another's; `named_before`: sources of fragments.
+
+    Where tenants' contents follow each other (`correlated`), answers resemble the neighbours' questions for innocent
+    reasons: then nobody is named, and only what neighbours bear out is reported.
+    """
     replied = np.zeros(answered.size, dtype=np.bool_)
     replied[world.uses.request[world.uses.side == 1]] = True
     strong = [claim for claim in claims if claim.bits >= CLAIM_BITS and len(claim.places) == 1]
@@ -504,15 +519,18 @@ def _judge(
         suspect = claim.likely.suspect
         requests = suspect.near[claim.places]
         charge = math.log2(suspect.near.size * max(1, suspects))
+        known = False
         if {int(unit) for unit in world.requests.unit[requests]} == named_before.get(suspect.use):
-            charge = 0.0  # that its text reached this response is known already; nothing was searched for
+            known, charge = True, 0.0  # that its text reached this response is known already; nothing was searched for
         one = int(requests[0]) if requests.size == 1 else -1
         chained = one in moved or suspect.request in taken_from
         net = claim.bits - charge + (CHAIN_BITS if chained else 0.0)
         silent = not bool(replied[requests].any())
         if net < (parameters.generated_bits if silent else UNNAMED_NET_BITS):
             continue
-        named = net >= parameters.generated_bits and not silent and requests.size <= MOST_NAMED
+        if (correlated and not chained) or (claim.bits < CLAIM_BITS and not known):
+            continue
+        named = not correlated and net >= parameters.generated_bits and not silent and requests.size <= MOST_NAMED
         probable = named and chained and net >= parameters.probable_bits
         found.append(_finding(world, texts, claim, prompts, charge, chained, silent, named, probable))
     return found
@@ -542,8 +560,8 @@ def _finding(
     shared = max(int(item.held[place].sum()) for place in claim.places)
     who = "one request" if len(sources) == 1 else f"{len(sources)} tenants' requests that cannot be told apart"
     reason = (
-        f"has nothing to do with its own prompt and answers that of {who} nearby ({shared} of its {item.keys.size} rare "
-        f"terms, {claim.bits:.0f} bits), "
+        f"has nothing to do with its own prompt and answers that of {who} nearby ({shared} of its {item.keys.size} "
+        f"rare terms, {claim.bits:.0f} bits), "
         + ("which got no answer" if silent else "which got another answer")
         + ("; neighbours' answers are displaced too" if chained else "")
         + ("" if named else "; not enough to name anybody")

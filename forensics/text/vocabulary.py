@@ -80,7 +80,7 @@ class Spread:
     def rarest(
         self, sets: TermSets, documents: Ints, groups: Ints, share: float, most: int
     ) -> tuple[TermSets, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """For each of `documents` (of the group beside it) its rare terms, the `most` rarest; who uses each; its coverage.
+        """For each of `documents` (of the group beside it) its `most` rarest terms, who uses each, and its coverage.
 
         Rare is what at most `share` of the groups use that write the same language, which shows in how many of the
         document's terms they use: at least half as many as the group that uses most of them. The coverage is that
