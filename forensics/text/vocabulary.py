@@ -356,3 +356,28 @@ def _places(buffer: Any, offsets: Any, keys: Any, slots: Any, table: Any, expans
             flags[i] = 0
             n += 1
     return documents[:n].copy(), found[:n].copy()
+
+
+def held_terms(
+    groups: Ints, members: Ints, offsets: Ints, found: Ints, found_offsets: Ints, wanted: Ints, keys: int
+) -> npt.NDArray[np.bool_]:
+    """[group, wanted key]: does a member of the group hold the key?
+
+    Group g has the members `members[offsets[g]:offsets[g + 1]]`, member m the keys
+    `found[found_offsets[m]:found_offsets[m + 1]]`, numbers below `keys`.
+    """
+    return np.asarray(_gather(groups, members, offsets, found, found_offsets, wanted, keys))
+
+
+@numba.njit(cache=True, nogil=True)
+def _gather(requests: Any, content: Any, content_offsets: Any, found: Any, offsets: Any, wanted: Any, keys: Any) -> Any:
+    column = np.full(keys, -1, dtype=np.int64)
+    for i in range(wanted.size):
+        column[wanted[i]] = i
+    held = np.zeros((requests.size, wanted.size), dtype=np.bool_)
+    for row in range(requests.size):
+        for place in range(content_offsets[requests[row]], content_offsets[requests[row] + 1]):
+            for i in range(offsets[content[place]], offsets[content[place] + 1]):
+                if column[found[i]] >= 0:
+                    held[row, column[found[i]]] = True
+    return held
