@@ -15,7 +15,7 @@ from forensics.ingest.envelope import add_headers, id_text, key_digest
 from forensics.ingest.envelope_keys import ID_HEADERS, TENANT_HEADERS, TENANT_HEADERS_LAST, USER_KEYS, Object
 from forensics.ingest.pointers import Pointer, View, as_text, slots
 from forensics.ingest.profile_bodies import Side, request_side, response_side
-from forensics.ingest.profile_spec import Condition, EventRule, Mapping_, Spec
+from forensics.ingest.profile_parts import Condition, EventRule, Spec, Variant
 from forensics.ingest.profile_times import fill_times
 from forensics.ingest.record import STRUCTURE, EngineEvent, FileContext, Item, Record, Reject
 
@@ -155,7 +155,7 @@ class Profile:
                 record.request_id += f":{number}"
         return [record, *(_event(rule, record, view) for rule in spec.events if _when(rule.when, view))]
 
-    def _fields(self, record: Record, mapping: Mapping_, view: View) -> None:
+    def _fields(self, record: Record, mapping: Variant, view: View) -> None:
         values: dict[str, Any] = dict(mapping.constants)
         for name, pointers in mapping.fields.items():
             found = first(pointers, view)
@@ -293,7 +293,7 @@ def whole_number(value: Any) -> int | None:
     return None
 
 
-def _ids(record: Record, mapping: Mapping_, spec: Spec, view: View, response: Object | None) -> None:
+def _ids(record: Record, mapping: Variant, spec: Spec, view: View, response: Object | None) -> None:
     for kind, pointers in mapping.ids.items():
         value = id_text(first(pointers, view))
         if value is not None and value != record.request_id:
