@@ -23,6 +23,7 @@ _NUMBER = re.compile(r"\d{1,15}(?:\.0+)?")
 _TRUE = frozenset(("true", "1", "yes"))
 _FALSE = frozenset(("false", "0", "no"))
 _MOST_MATCHED = 4096
+_AS_TEXT = frozenset(("request_id", "tenant_id", "user_id", "model", "worker", "status", "finish_reason"))
 _MOST_LISTED = 64
 _KEEPS_TEXTS = frozenset(("full", "truncated", "partial_stream"))
 
@@ -214,9 +215,9 @@ def _marks(condition: Condition) -> frozenset[str]:
 def met(condition: Condition, view: View) -> bool:
     """Whether a record meets all of a condition."""
     return (
-        all(_present(pointer, view) for pointer in condition.keys)
-        and (not condition.any_of or any(_present(pointer, view) for pointer in condition.any_of))
-        and not any(_present(pointer, view) for pointer in condition.none_of)
+        all(pointer.there(view) for pointer in condition.keys)
+        and (not condition.any_of or any(pointer.there(view) for pointer in condition.any_of))
+        and not any(pointer.there(view) for pointer in condition.none_of)
         and all(pointer.first(view) is not None for pointer in condition.filled)
         and all(any(as_text(value) in wanted for value in p.all(view)) for p, wanted in condition.equal)
         and all(any(_matches(regex, value) for value in p.all(view)) for p, regex in condition.matches)
@@ -236,10 +237,6 @@ def _when(condition: Condition | None, view: View) -> bool:
     return condition is None or met(condition, view)
 
 
-def _present(pointer: Pointer, view: View) -> bool:
-    return next((True for _ in pointer.all(view)), False)
-
-
 def _matches(regex: re.Pattern[str], value: Any) -> bool:
     text = as_text(value)
     return text is not None and regex.match(text[:_MOST_MATCHED]) is not None
@@ -251,6 +248,9 @@ def _marked(text: str, equal: frozenset[str], contain: Sequence[str]) -> bool:
 
 def _set(record: Record, name: str, value: Any) -> None:
     """Put one mapped value into its field, in the field's type; what does not fit is left out."""
+    if isinstance(value, str) and name in _AS_TEXT:
+        setattr(record, name, value)
+        return
     if name == "stream":
         text = (as_text(value) or "").lower()
         record.stream = True if text in _TRUE else False if text in _FALSE else None
