@@ -26,7 +26,10 @@ def encrypted(key: rsa.RSAPrivateKey, text: str) -> dict[str, str]:
     secret, iv = AESGCM.generate_key(256), b"123456789012"
     wrapped = key.public_key().encrypt(secret, padding.OAEP(padding.MGF1(hashes.SHA256()), hashes.SHA256(), None))
     data = AESGCM(secret).encrypt(iv, text.encode(), None)
-    return {"type": "encrypted", **{n: base64.b64encode(v).decode() for n, v in (("key", wrapped), ("iv", iv), ("data", data))}}
+    return {
+        "type": "encrypted",
+        **{n: base64.b64encode(v).decode() for n, v in (("key", wrapped), ("iv", iv), ("data", data))},
+    }
 
 
 def written(path: Path, key: object) -> Path:
@@ -40,7 +43,9 @@ def line(key: rsa.RSAPrivateKey) -> str:
     row = {"Gateway": "gw", "Provider": "p", "Model": "m1", "StatusCode": 200, "Timestamp": "2026-03-04T05:06:08Z"}
     row["Metadata"] = encrypted(key, '{"tenant_id": "acme"}')
     row["RequestBody"] = encrypted(key, '{"messages": [{"role": "user", "content": "When does pier 4 open?"}]}')
-    row["ResponseBody"] = encrypted(key, '{"id": "c-1", "choices": [{"message": {"content": "At six."}, "finish_reason": "stop"}]}')
+    row["ResponseBody"] = encrypted(
+        key, '{"id": "c-1", "choices": [{"message": {"content": "At six."}, "finish_reason": "stop"}]}'
+    )
     return json.dumps(row) + "\n"
 
 

@@ -126,7 +126,9 @@ def test_a_number_is_text_where_an_id_is_wanted():
 def test_chains_are_undone_in_their_order():
     inner = json.dumps({"messages": [{"role": "user", "content": "Hi"}]})
     packed = base64.b64encode(gzip.compress(inner.encode())).decode()
-    toml = HEAD + '[decode]\n"/body" = ["base64", "gzip", "json*"]\n[map]\nrequest_id = "/id"\n[request]\nbody = "/body"\n'
+    toml = (
+        HEAD + '[decode]\n"/body" = ["base64", "gzip", "json*"]\n[map]\nrequest_id = "/id"\n[request]\nbody = "/body"\n'
+    )
     assert [text[3] for text in one(toml, {"id": "1", "body": packed}).texts] == ["Hi"]
 
 
@@ -188,14 +190,26 @@ def test_every_form_of_a_time_gives_the_same_moment():
 
 
 def test_a_duration_gives_the_missing_end_and_never_a_negative_one():
-    toml = HEAD + '[map]\nrequest_id = "/id"\n[time]\nfinished = "/t"\n[[duration]]\nfrom = "/d"\nunit = "ms"\nbetween = ["received", "finished"]\n'
+    toml = (
+        HEAD
+        + '[map]\nrequest_id = "/id"\n[time]\nfinished = "/t"\n[[duration]]\nfrom = "/d"\nunit = "ms"\nbetween = ["received", "finished"]\n'
+    )
     assert one(toml, {"id": "1", "t": 1772600767, "d": "250"}).received_at == 1772600766_750000
     assert one(toml, {"id": "1", "t": 1772600767, "d": -250}).received_at is None
 
 
 @pytest.mark.parametrize(
     ("text", "micros"),
-    [("1.3s", 1_300_000), ("400µs", 400), ("2m3s", 123_000_000), ("5ms", 5000), ("90ns", 0), ("x", None), ("3", None), ("-1s", None)],
+    [
+        ("1.3s", 1_300_000),
+        ("400µs", 400),
+        ("2m3s", 123_000_000),
+        ("5ms", 5000),
+        ("90ns", 0),
+        ("x", None),
+        ("3", None),
+        ("-1s", None),
+    ],
 )
 def test_durations_with_their_unit(text, micros):
     assert duration(text, "text") == micros
@@ -214,15 +228,26 @@ def test_no_tenant_is_guessed_and_secrets_are_hashed():
 
 
 def test_lookup_names_a_tenant_by_a_header():
-    toml = 'headers = ["/h"]\n' + HEAD + '[map]\nrequest_id = "/id"\n[[lookup]]\nfield = "tenant_id"\nfrom = "@header/x-client"\ntable = { "7" = "acme" }\n'
+    toml = (
+        'headers = ["/h"]\n'
+        + HEAD
+        + '[map]\nrequest_id = "/id"\n[[lookup]]\nfield = "tenant_id"\nfrom = "@header/x-client"\ntable = { "7" = "acme" }\n'
+    )
     assert one(toml, {"id": "1", "h": [{"name": "X-Client", "value": "7"}]}).tenant_id == "acme"
     assert one(toml, {"id": "1", "h": {"x-client": "8"}}).tenant_id is None
 
 
 def test_one_object_becomes_several_records():
-    toml = 'expand = "/events/*"\n' + HEAD.replace("/id", "/events") + '[map]\nrequest_id = "/id"\ntenant_id = "^/account"\n'
+    toml = (
+        'expand = "/events/*"\n'
+        + HEAD.replace("/id", "/events")
+        + '[map]\nrequest_id = "/id"\ntenant_id = "^/account"\n'
+    )
     items = Profile(read_spec(toml, "p")).parse({"account": "acme", "events": [{"id": "1"}, {"id": "2"}]}, context())
-    assert [(item.request_id, item.tenant_id) for item in items if isinstance(item, Record)] == [("1", "acme"), ("2", "acme")]
+    assert [(item.request_id, item.tenant_id) for item in items if isinstance(item, Record)] == [
+        ("1", "acme"),
+        ("2", "acme"),
+    ]
 
 
 def test_made_ids_of_one_object_differ():
@@ -252,7 +277,9 @@ def test_an_answer_in_json_stays_the_text_that_it_is():
 
 def test_join_ties_two_logs_by_a_kind_of_id(bench):
     own = HEAD + '[map]\nrequest_id = "/id"\ntenant_id = "/t"\n[ids]\norder_no = "/order"\n'
-    engine = own.replace('"own"', '"eng"').replace("gateway", "engine").replace('"/id"', '"/eid"').replace('"/t"', '"/no"')
+    engine = (
+        own.replace('"own"', '"eng"').replace("gateway", "engine").replace('"/id"', '"/eid"').replace('"/t"', '"/no"')
+    )
     bench.put("a.jsonl", '{"id":"g-1","t":"acme","order":"o-77"}\n')
     bench.put("b.jsonl", '{"eid":"e-1","order":"o-77"}\n')
     bench.run(profiles=('join = "order_no"\n' + own, 'join = "order_no"\n' + engine))
@@ -260,11 +287,20 @@ def test_join_ties_two_logs_by_a_kind_of_id(bench):
 
 
 def test_an_event_has_the_record_s_time_and_worker():
-    toml = HEAD + '[map]\nrequest_id = "/id"\nworker = "/w"\n[time]\nreceived = "/t"\n[[event]]\nkind = "slot_busy"\nat = "received"\nslot = "/slot"\ncounts = { running = "/n" }\n'
+    toml = (
+        HEAD
+        + '[map]\nrequest_id = "/id"\nworker = "/w"\n[time]\nreceived = "/t"\n[[event]]\nkind = "slot_busy"\nat = "received"\nslot = "/slot"\ncounts = { running = "/n" }\n'
+    )
     items = Profile(read_spec(toml, "p")).parse({"id": "1", "w": "w0", "t": 1772600767, "slot": 3, "n": "4"}, context())
     event = items[1]
     assert isinstance(event, EngineEvent)
-    assert (event.kind, event.at, event.worker, event.slot, event.counts) == ("slot_busy", 1772600767_000000, "w0", "3", {"running": 4})
+    assert (event.kind, event.at, event.worker, event.slot, event.counts) == (
+        "slot_busy",
+        1772600767_000000,
+        "w0",
+        "3",
+        {"running": 4},
+    )
 
 
 # Line logs
@@ -300,7 +336,9 @@ def test_a_line_beyond_the_limit_is_not_matched():
     assert not profile.accepts_line(b"a id=1 said " + b"x" * 100)
 
 
-@pytest.mark.parametrize("regex", ["(?P<a>(x+)+)y", "(?P<a>(?:a|aa)+)b", "id=(?P<a>.*,.*,.*,.*);", "(?P<a>(\\w+\\s?)*)!"])
+@pytest.mark.parametrize(
+    "regex", ["(?P<a>(x+)+)y", "(?P<a>(?:a|aa)+)b", "id=(?P<a>.*,.*,.*,.*);", "(?P<a>(\\w+\\s?)*)!"]
+)
 def test_expressions_that_hostile_lines_slow_down_are_refused(regex):
     example = {"(": "xy", "i": "id=a,b,c,d;"}[regex[0]]
     example = {"(?P<a>(?:a|aa)+)b": "aab", "(?P<a>(\\w+\\s?)*)!": "ab cd!"}.get(regex, example)
@@ -311,6 +349,7 @@ def test_expressions_that_hostile_lines_slow_down_are_refused(regex):
 
 # Errors
 
+
 @pytest.mark.parametrize(
     ("toml", "words"),
     [
@@ -319,14 +358,17 @@ def test_expressions_that_hostile_lines_slow_down_are_refused(regex):
         ('[profile]\nname = "x1"\nvantage = "moon"\n[detect]\nkeys = ["/a"]\n', "vantage"),
         ('[profile]\nname = "Bad Name"\nvantage = "gateway"\n', "profile.name"),
         ('[profile]\nname = "own"\nvantage = "gateway"\n', "detect: is missing"),
-        (HEAD + "[map]\nrequestid = \"/id\"\n", "map.requestid: unknown key"),
+        (HEAD + '[map]\nrequestid = "/id"\n', "map.requestid: unknown key"),
         (HEAD + '[map]\nrequest_id = "id"\n', "map.request_id: a pointer begins with"),
         (HEAD + '[decode]\n"/a" = "rot13"\n', "decode./a: must be one of"),
         (HEAD + "[extra]\n", "extra: unknown key"),
         (HEAD + '[time]\nzone = "Mars"\n', "time.zone"),
         (HEAD + '[time]\nreceived = { from = "/t", form = "strptime" }\n', "pattern"),
         (HEAD + '[time]\nreceived = { from = "/t", form = "strptime", pattern = "%H:%M" }\n', "no year"),
-        (HEAD + '[[duration]]\nfrom = "/d"\nunit = "min"\nbetween = ["received", "finished"]\n', "unit: must be one of"),
+        (
+            HEAD + '[[duration]]\nfrom = "/d"\nunit = "min"\nbetween = ["received", "finished"]\n',
+            "unit: must be one of",
+        ),
         (HEAD + '[[duration]]\nfrom = "/d"\nunit = "s"\nbetween = ["finished", "received"]\n', "earlier first"),
         (HEAD + '[[body_state]]\nside = "both"\nstate = "lost"\n', "state: must be one of"),
         (HEAD + '[[body_state]]\nside = "both"\nstate = "redacted"\n', "give when"),
@@ -373,5 +415,18 @@ def test_shipped_profiles_stand_the_test_of_hostile_lines():
 
 
 def test_house_records_stay_house_records():
-    house = {"request_id": "r", "tenant_id": "t", "timestamp": 1, "finished_at": 2, "model": "m", "stream": False, "request": {}, "response": {}, "worker": "w", "status": "ok", "metadata": {}, "created_at": 1}
+    house = {
+        "request_id": "r",
+        "tenant_id": "t",
+        "timestamp": 1,
+        "finished_at": 2,
+        "model": "m",
+        "stream": False,
+        "request": {},
+        "response": {},
+        "worker": "w",
+        "status": "ok",
+        "metadata": {},
+        "created_at": 1,
+    }
     assert registry().of_object(house).NAME == "house"
