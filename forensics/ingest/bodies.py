@@ -22,14 +22,15 @@ RESPONSE_MARKS = frozenset(
 
 def request_texts(body: Object, texts: list[Text]) -> bool:
     """Append the prompt texts of a request body; whether the body held a prompt at all."""
-    if "contents" in body and "messages" not in body and gemini.is_request(body):
+    if "messages" in body:
+        if "toolConfig" in body:
+            converse.tool_texts(body, texts)
+        return openai.request_texts(body, texts)
+    if "contents" in body and gemini.is_request(body):
         return gemini.request_texts(body, texts)
     found = openai.request_texts(body, texts)
-    if not found:
-        if "input" in body and responses_api.is_request(body):
-            return responses_api.request_texts(body, texts)
-    elif "toolConfig" in body:
-        converse.tool_texts(body, texts)
+    if not found and "input" in body and responses_api.is_request(body):
+        return responses_api.request_texts(body, texts)
     return found
 
 
@@ -106,11 +107,15 @@ def finish_reason(body: Object) -> str | None:
 def response_facts(record: Record, body: Object) -> None:
     """Fill token counts, finish reason and model of `record` from a response body, where it does not have them yet."""
     if record.prompt_tokens is None and record.completion_tokens is None:
-        usage(record, body.get("usage"))
-        if "usage" not in body and (found := gemini.usage_of(body)) is not None:
+        found = body.get("usage")
+        if isinstance(found, dict) and "prompt_tokens" in found:
+            openai.usage(record, found)
+        elif found is not None:
+            usage(record, found)
+        elif (found := gemini.usage_of(body)) is not None:
             gemini.usage(record, found)
     if record.finish_reason is None:
-        record.finish_reason = finish_reason(body)
+        record.finish_reason = openai.finish_reason(body) if "choices" in body else finish_reason(body)
     if record.model is None:
         for name in ("model", "modelVersion", "model_version"):
             if isinstance(body.get(name), str) and body[name]:

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from forensics.ingest import responses_api
-from forensics.ingest.parts import Piece, compact, pieces_of
+from forensics.ingest.choices import Block, Choice, body_of, index_of, ranges_of, said
+from forensics.ingest.parts import Piece, pieces_of
 from forensics.ingest.record import Chunk
 
 Object = dict[str, Any]
-MOST_INDEX = 1000
 _ANTHROPIC = frozenset(
     (
         "message_start",
@@ -62,34 +62,6 @@ class Assembled:
     last_at: int | None = None
 
 
-@dataclass(slots=True)
-class _Block:
-    sort: str
-    pieces: list[str] = field(default_factory=list)
-    name: list[str] = field(default_factory=list)
-    value: Any = None  # of a call or result that came in one piece
-    times: list[int | None] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Choice:
-    blocks: dict[Any, _Block] = field(default_factory=dict)
-    finish: str | None = None
-
-    def pieces(self) -> list[Piece]:
-        """The choice's blocks as pieces."""
-        made: list[Piece] = []
-        for block in self.blocks.values():
-            text = "".join(block.pieces)
-            if block.sort == "call":
-                made.append(("call", ("".join(block.name), text if block.pieces else block.value)))
-            elif block.sort == "result":
-                made.append(("result", block.value))
-            else:
-                made.append((block.sort, text))
-        return made
-
-
 def is_chunk(value: Object) -> bool:
     """Whether an object is a chunk of a stream, and not a whole answer."""
     kind = value.get("object")
@@ -119,7 +91,7 @@ class _Stream:
 
     def __init__(self, done: bool) -> None:
         self.body: Object = {}
-        self.choices: dict[tuple[str, Any], _Choice] = {}
+        self.choices: dict[tuple[str, Any], Choice] = {}
         self.done = done
         self.final: Object | None = None
         self.items: dict[int, str] = {}  # of the Responses API: output index -> id of the item
@@ -161,22 +133,22 @@ class _Stream:
         listed: list[Object] = []
         for place, key in enumerate(order):
             choice = self.choices[key]
-            listed.append(_choice(choice.pieces(), key[1], choice.finish))
+            listed.append(body_of(choice.pieces(), key[1], choice.finish))
             texts = [block for block in choice.blocks.values() if block.sort == "text" and any(block.pieces)]
             if len(texts) == 1 and any(at is not None for at in texts[0].times):
-                chunks += _ranges(place, texts[0])
+                chunks += ranges_of(place, texts[0])
         differs = False
         if self.final is not None:
             whole = responses_api.pieces_of(self.final)
             streamed = [piece for choice in own for piece in choice.pieces()]
-            if not _said(streamed):
+            if not said(streamed):
                 # The capture holds none of the deltas.
-                last = _choice(whole, 0, responses_api.finish_reason(self.final))
+                last = body_of(whole, 0, responses_api.finish_reason(self.final))
                 listed[: len(own)] = [last]
-                chunks = [(place + 1 - len(own), *rest) for place, *rest in chunks]
-            elif _said(whole) != _said(streamed):
+                chunks = [(place + 1 - len(own), seq, at, start, stop) for place, seq, at, start, stop in chunks]
+            elif said(whole) != said(streamed):
                 differs = True
-                listed.append(_choice(whole, len(listed), responses_api.finish_reason(self.final)))
+                listed.append(body_of(whole, len(listed), responses_api.finish_reason(self.final)))
             complete = self.final.get("status") in ("completed", "incomplete") and not self.body.get("error")
         self.body["choices"] = listed
         foreign = sorted({stray for stray, _ in self.choices if stray})
@@ -185,19 +157,19 @@ class _Stream:
         strays = len(foreign)
         return Assembled(self.body, complete, strays, differs, chunks, self.first_at, self.last_at)
 
-    def _text(self, choice: _Choice, key: Any, sort: str, piece: object, at: int | None) -> None:
+    def _text(self, choice: Choice, key: Any, sort: str, piece: object, at: int | None) -> None:
         if not isinstance(piece, str):
             return
         block = choice.blocks.get(key)
         if block is None:
-            block = choice.blocks[key] = _Block(sort)
+            block = choice.blocks[key] = Block(sort)
         block.pieces.append(piece)
         block.times.append(at)
         if piece and at is not None and self.first_at is None:
             self.first_at = at
 
-    def _of(self, stray: str, index: Any) -> _Choice:
-        return self.choices.setdefault((stray, index), _Choice())
+    def _of(self, stray: str, index: Any) -> Choice:
+        return self.choices.setdefault((stray, index), Choice())
 
     def _stray(self, own: object) -> str:
         """The id of a chunk where it is not the stream's; the first one names the stream."""
@@ -215,7 +187,7 @@ class _Stream:
         for place, item in enumerate(chunk["choices"]):
             if not isinstance(item, dict):
                 continue
-            choice = self._of(stray, _index(item.get("index"), place))
+            choice = self._of(stray, index_of(item.get("index"), place))
             reason = item.get("finish_reason")
             if isinstance(reason, str):
                 choice.finish = reason
@@ -224,7 +196,7 @@ class _Stream:
             if isinstance(delta, dict):
                 self._delta(choice, delta, at)
 
-    def _delta(self, choice: _Choice, delta: Object, at: int | None) -> None:
+    def _delta(self, choice: Choice, delta: Object, at: int | None) -> None:
         content = delta.get("content")
         if isinstance(content, list):
             for part in content:
@@ -241,13 +213,13 @@ class _Stream:
         calls = delta.get("tool_calls")
         for place, call in enumerate(calls if isinstance(calls, list) else ()):
             if isinstance(call, dict):
-                self._call(choice, ("call", _index(call.get("index"), place)), call.get("function"), at)
+                self._call(choice, ("call", index_of(call.get("index"), place)), call.get("function"), at)
         self._call(choice, ("call", 0), delta.get("function_call"), at)
 
-    def _call(self, choice: _Choice, key: Any, function: object, at: int | None) -> None:
+    def _call(self, choice: Choice, key: Any, function: object, at: int | None) -> None:
         if not isinstance(function, dict):
             return
-        block = choice.blocks.setdefault(key, _Block("call"))
+        block = choice.blocks.setdefault(key, Block("call"))
         if isinstance(function.get("name"), str):
             block.name.append(function["name"])
         self._text(choice, key, "call", function.get("arguments"), at)
@@ -273,23 +245,23 @@ class _Stream:
                 choice.finish = delta["stop_reason"]
             self._usage(chunk, "usage")
             return
-        key = _index(chunk.get("index"), 0)
+        key = index_of(chunk.get("index"), 0)
         if kind == "content_block_start":
             self._block(choice, key, chunk.get("content_block"), at)
         elif isinstance(delta, dict):
             for field_name, sort in (("text", "text"), ("thinking", "reasoning"), ("partial_json", "call")):
                 self._text(choice, key, sort, delta.get(field_name), at)
 
-    def _block(self, choice: _Choice, key: int, block: object, at: int | None) -> None:
+    def _block(self, choice: Choice, key: int, block: object, at: int | None) -> None:
         for sort, value in pieces_of(block) if isinstance(block, dict) else ():
             if sort == "call":
                 name, arguments = value
-                made = choice.blocks.setdefault(key, _Block("call"))
+                made = choice.blocks.setdefault(key, Block("call"))
                 if isinstance(name, str):
                     made.name.append(name)
                 made.value = arguments or None
             elif sort == "result":
-                choice.blocks.setdefault(key, _Block("result", value=value))
+                choice.blocks.setdefault(key, Block("result", value=value))
             elif value:
                 self._text(choice, key, sort, value, at)
 
@@ -314,7 +286,7 @@ class _Stream:
                 for number, piece in enumerate(responses_api.pieces_of(response)):
                     self._whole(self._of(stray, 0), ("final", number), piece, at)
             return
-        output = _index(chunk.get("output_index"), 0)
+        output = index_of(chunk.get("output_index"), 0)
         item = chunk.get("item")
         if isinstance(item, dict):
             own = item.get("id")
@@ -323,7 +295,7 @@ class _Stream:
             stray = self._item_stray(output, own)
             if str(item.get("type")).endswith("_call"):
                 choice = self._of(stray, 0)
-                block = choice.blocks.setdefault((output, 0, "call"), _Block("call"))
+                block = choice.blocks.setdefault((output, 0, "call"), Block("call"))
                 called, arguments = responses_api.call_of(item)
                 block.name = [called] if isinstance(called, str) else []
                 if not block.pieces:
@@ -334,7 +306,7 @@ class _Stream:
         if sort is None or last not in ("delta", "done"):
             return
         choice = self._of(self._item_stray(output, chunk.get("item_id")), 0)
-        part = _index(chunk.get("content_index", chunk.get("summary_index")), 0)
+        part = index_of(chunk.get("content_index", chunk.get("summary_index")), 0)
         key = (output, part, "call" if sort == "call" else stem)
         if last == "delta":
             self._text(choice, key, sort, chunk.get("delta"), at)
@@ -343,13 +315,13 @@ class _Stream:
             names = ("text", "refusal", "arguments", "input", "code")
             self._text(choice, key, sort, next((chunk[n] for n in names if n in chunk), None), at)
 
-    def _whole(self, choice: _Choice, key: Any, piece: Piece, at: int | None) -> None:
+    def _whole(self, choice: Choice, key: Any, piece: Piece, at: int | None) -> None:
         sort, value = piece
         if sort == "call":
             name, arguments = value
-            choice.blocks[key] = _Block("call", name=[name] if isinstance(name, str) else [], value=arguments)
+            choice.blocks[key] = Block("call", name=[name] if isinstance(name, str) else [], value=arguments)
         elif sort == "result":
-            choice.blocks[key] = _Block("result", value=value)
+            choice.blocks[key] = Block("result", value=value)
         else:
             self._text(choice, key, sort, value, at)
 
@@ -372,7 +344,7 @@ class _Stream:
         for place, candidate in enumerate(candidates if isinstance(candidates, list) else ()):
             if not isinstance(candidate, dict):
                 continue
-            choice = self._of(stray, _index(candidate.get("index"), place))
+            choice = self._of(stray, index_of(candidate.get("index"), place))
             reason = candidate.get("finishReason", candidate.get("finish_reason"))
             if isinstance(reason, str) and reason:
                 choice.finish = reason
@@ -399,7 +371,7 @@ class _Stream:
             self._of("", 0).finish = reason
         if isinstance(inner.get("usage"), dict):
             self.body["usage"] = inner["usage"]
-        key = _index(inner.get("contentBlockIndex"), 0)
+        key = index_of(inner.get("contentBlockIndex"), 0)
         start, delta = inner.get("start"), inner.get("delta")
         if isinstance(start, dict):
             self._block(self._of("", 0), key, start, at)
@@ -412,52 +384,3 @@ class _Stream:
             reasoning = delta.get("reasoningContent")
             if isinstance(reasoning, dict):
                 self._text(choice, key, "reasoning", reasoning.get("text"), at)
-
-
-def _index(value: object, otherwise: int) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST_INDEX:
-        return value
-    return otherwise
-
-
-def _choice(pieces: Sequence[Piece], index: Any, finish: str | None) -> Object:
-    message: Object = {}
-    for sort, name in (("text", "content"), ("reasoning", "reasoning_content"), ("refusal", "refusal")):
-        found = [value for kind, value in pieces if kind == sort and isinstance(value, str) and value]
-        if len(found) == 1:
-            message[name] = found[0]
-        elif found:
-            message[name] = [{"type": "text", "text": value} for value in found]
-        elif any(kind == sort for kind, _ in pieces):
-            message[name] = ""
-    calls = [value for kind, value in pieces if kind == "call"]
-    if calls:
-        message["tool_calls"] = [{"function": {"name": name, "arguments": arguments}} for name, arguments in calls]
-    results = [value for kind, value in pieces if kind == "result"]
-    if results:
-        message["results"] = results
-    return {"index": index, "message": message, "finish_reason": finish}
-
-
-def _said(pieces: Sequence[Piece]) -> dict[str, list[str]]:
-    """What was said, by sort, for a comparison."""
-    said: dict[str, list[str]] = {}
-    for sort, value in pieces:
-        if sort == "call":
-            name, arguments = value
-            text = f"{name} " + (arguments if isinstance(arguments, str) else compact(arguments) if arguments else "")
-        else:
-            text = value if isinstance(value, str) else ""
-        if text and sort != "result":
-            said.setdefault(sort, []).append(text)
-    return said
-
-
-def _ranges(place: int, block: _Block) -> list[Chunk]:
-    made: list[Chunk] = []
-    start = 0
-    for piece, at in zip(block.pieces, block.times, strict=True):
-        if piece:
-            made.append((place, len(made), at, start, start + len(piece)))
-            start += len(piece)
-    return made

@@ -120,7 +120,7 @@ def parse_envelope(
 
     texts: list[Text] = []
     if request is not None and bodies.request_texts(request, texts):
-        prompt_state = bodies.request_state(request)
+        prompt_state = "full" if "messages" in request else bodies.request_state(request)
     if response is not None and bodies.response_texts(response, texts):
         response_state = "full"
     if request is None and response is None and prompt_state == response_state == "absent":
@@ -307,8 +307,8 @@ def _identify(
         earlier = id_text(request["previous_response_id"])
         if earlier is not None:
             ids["previous_response_id"] = earlier
-    if response is not None and "stray_ids" in response and "complete" in response:
-        ids["stray_id"] = " ".join(response["stray_ids"])
+    if response is not None and "complete" in response and isinstance(response.get("stray_ids"), list):
+        ids["stray_id"] = " ".join(map(str, response["stray_ids"]))
     for key in plan.other_ids:
         if (value := id_text(obj[key])) is not None:
             ids[key] = value
@@ -420,14 +420,17 @@ def _facts(
         bodies.usage(record, obj["usage"])
     if response is not None:
         bodies.response_facts(record, response)
-        if record.response_state == "full" and (
-            response.get("complete") is False
-            or response.get("status") == "in_progress"
-            or (record.stream and record.finish_reason is None and "complete" not in response and _unfinished(response))
-        ):
+        if record.response_state == "full" and _unfinished(record, response):
             record.response_state = "partial_stream"
 
 
-def _unfinished(response: Object) -> bool:
-    """Whether the answer of a stream has places for finish reasons, which are all empty."""
-    return all(isinstance(c, dict) and "finish_reason" in c for c in response.get("choices") or ())
+def _unfinished(record: Record, response: Object) -> bool:
+    """Whether an answer is not yet whole: the stream says so, or has places for finish reasons, which are all empty."""
+    if "complete" in response:
+        return response["complete"] is False
+    if record.finish_reason is not None:
+        return False
+    if response.get("status") == "in_progress":
+        return True
+    choices = response.get("choices") or ()
+    return bool(record.stream) and all(isinstance(c, dict) and "finish_reason" in c for c in choices)

@@ -155,9 +155,9 @@ def parse_yearless(text: str, context: FileContext) -> tuple[int | None, str | N
     """A time that names no year as (UTC microseconds, precision): `MM-DD HH:MM:SS` (vLLM), `Mon DD HH:MM:SS` (journald,
     syslog), `I0114 11:20:08.401772` (glog); read in the context's zone.
 
-    The year is the last in which that day had come when the wrapper wrote the line, or, where none did, when the file was
-    written; a day's grace for zones. In the second case the notice
-    `yearless_time` makes the file's `year_basis` say so; calls that other files date can correct it later.
+    The year is the last in which that day had come when the wrapper wrote the line, or, where none did, when the file
+    was written; a day's grace for zones. In the second case the notice `yearless_time` makes the `year_basis` say
+    so; calls that other files date can correct it later.
     """
     text = text.strip()
     for form in _YEARLESS:

@@ -43,7 +43,7 @@ def sglang_json(name: str) -> bytes:
     return b"[2026-03-04 05:06:07] " + json.dumps(event).encode()
 
 
-SCHEDULER = b"[2026-03-04 05:06:06 TP0] Decode batch, #running-req: 5"
+SCHEDULER = b"[2026-03-04 05:06:06 TP0] Load weight begin. avail mem=78.50 GB"
 
 
 def file_of(bench, data: bytes, **parameters):
@@ -176,3 +176,11 @@ def test_no_wrapper_is_seen_in_the_formats_themselves(tmp_path: Path):
     lines = [house("a"), pair("b"), sglang("c"), sglang_json("d"), SCHEDULER] * 5
     chain, left, words = wrappers.chain_of(lines, FileContext("f", None))
     assert (chain, left, words) == ((), lines, "")
+
+
+def test_a_timed_capture_of_a_stream_is_no_journal():
+    from forensics.ingest.wrappers import load
+
+    assert not load("journald_text").accepts(b'2026-03-04T05:06:07.100Z data: {"id": "c", "x": 1}')
+    assert load("journald_text").accepts(b"Mar 04 05:06:07 fe80::1 (systemd)[1]: text")
+    assert load("journald_text").accepts(b"Mar 04 05:06:07 node-1 a::b[12]: text")

@@ -1,8 +1,8 @@
 """Captures of streamed answers that are files of their own: chat and text completions, Responses, Anthropic, Gemini.
 
 Reads the units that the wrapper `sse` makes: one stream, with the HTTP heads and the request before it where the
-capture has them. A capture of an answer that was not streamed is read as well. The vantage is the client's. The prompt is known
-only where the capture holds the request.
+capture has them. A capture of an answer that was not streamed is read as well. The vantage is the client's. The
+prompt is known only where the capture holds the request.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ A transcoder is a module of this folder with
 * `accepts(head: bytes) -> bool`: do these first bytes (HEAD of them, or all of a shorter file) begin such a container?
 * `missing() -> str | None`: a sentence where it cannot work in this installation (a library is not there);
 * `units(path, size, limits, context) -> Iterator[Unit | Oversized]`: the records, each as one JSON object that a parser
-  takes. The sizes of all units add up to the file's bytes; what cannot be read is a unit with a `reason`.
+  takes. The sizes of all units add up to the file's bytes; what cannot be read is an `Oversized` with a reason.
 """
 
 from __future__ import annotations

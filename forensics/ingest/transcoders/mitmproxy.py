@@ -57,14 +57,13 @@ def units(path: Path, size: int, limits: Limits, context: FileContext) -> Iterat
                 return
             whole = length.end() + int(length.group(1)) + 1
             if position + whole > size:
-                yield Unit(b"", position, size - position, 0, 0, reason="cut_last_line")
+                yield _refused(file, position, size - position, "cut_last_line")
                 return
             if whole > MOST_FLOW:
-                yield Oversized(position, whole, "oversized_line", _digest(file, position, whole), 0)
-                position += whole
-                continue
-            file.seek(position)
-            yield _flow(file.read(whole), position, context)
+                yield _refused(file, position, whole, "oversized_line")
+            else:
+                file.seek(position)
+                yield _flow(file.read(whole), position, context)
             position += whole
 
 
@@ -74,28 +73,29 @@ def _unreadable(file: BinaryIO, position: int, length: int) -> Iterator[Unit | O
     if not rest.strip() and len(rest) == length:
         yield Unit(b"", position, length, 0, 0)
     else:
-        yield Unit(b"", position, length, 0, 0, reason="bad_container")
+        yield _refused(file, position, length, "bad_container")
 
 
-def _digest(file: BinaryIO, position: int, length: int) -> str:
+def _refused(file: BinaryIO, position: int, length: int, reason: str) -> Oversized:
     digest = hashlib.sha256()
     file.seek(position)
-    while length:
-        chunk = file.read(min(_STEP, length))
+    left = length
+    while left:
+        chunk = file.read(min(_STEP, left))
         if not chunk:
             break
         digest.update(chunk)
-        length -= len(chunk)
-    return digest.hexdigest()
+        left -= len(chunk)
+    return Oversized(position, length, reason, digest.hexdigest(), 1)
 
 
-def _flow(data: bytes, position: int, context: FileContext) -> Unit:
+def _flow(data: bytes, position: int, context: FileContext) -> Unit | Oversized:
     try:
         value, end = parse(data)
     except TnetstringError:
-        return Unit(b"", position, len(data), 0, 1, reason="bad_container")
+        value, end = None, 0
     if not isinstance(value, dict) or end != len(data):
-        return Unit(b"", position, len(data), 0, 1, reason="not_an_object")
+        return Oversized(position, len(data), "bad_container", hashlib.sha256(data).hexdigest(), 1)
     if value.get("type", "http") != "http" or not isinstance(value.get("request"), dict):
         return Unit(b"", position, len(data), 0, 1, structure=True)
     if value.get("websocket"):

@@ -6,6 +6,7 @@ like; bytes are kept as base64; no tag is obeyed but that of bytes. Depth, alias
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import re
 from collections.abc import Iterator
@@ -52,19 +53,25 @@ def missing() -> str | None:
 def units(path: Path, size: int, limits: Limits, context: FileContext) -> Iterator[Unit | Oversized]:
     """One unit per interaction; the lines around them are structure."""
     if size > MOST_BYTES:
-        yield Unit(b"", 0, size, 0, 0, reason="oversized_line")
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        yield Oversized(0, size, "oversized_line", digest, 1)
         return
     with path.open("rb") as file:
         data = file.read(size)
     try:
         found = _interactions(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        yield Unit(b"", 0, size, 0, data.count(b"\n"), reason="bad_utf8")
+        yield _refused(data, "bad_utf8")
         return
     except (ValueError, _Refused):
-        yield Unit(b"", 0, size, 0, data.count(b"\n"), reason="bad_yaml")
+        yield _refused(data, "bad_yaml")
         return
     yield from _placed(data, found)
+
+
+def _refused(data: bytes, reason: str) -> Oversized:
+    return Oversized(0, len(data), reason, hashlib.sha256(data).hexdigest(), max(1, data.count(b"\n")))
 
 
 def _placed(data: bytes, found: list[tuple[int, Any]]) -> Iterator[Unit]:

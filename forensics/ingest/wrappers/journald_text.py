@@ -31,7 +31,9 @@ _LINE = re.compile(
     rb"(?P<zone>[A-Z][A-Za-z]{0,5}|[+-]\d\d)"
     rb"|(?P<unix>\d{9,10}\.\d{6})"
     rb"|(?P<monotonic>\[ {0,12}\d{1,12}\.\d{6}\]))"
-    rb" (?P<host>[\w.:-]{1,255}) (?P<unit>[^\s\[\]:]{1,128}|[^\s\[\]]{1,128}(?=\[\d))(?:\[(?P<pid>\d{1,10})\])?:(?: |$)"
+    # A host does not end in a colon, nor does a program's name hold quotes: `data: {"a":` is of a captured stream.
+    rb" (?P<host>\w(?:[\w.:-]{0,253}\w)?) (?P<unit>[\w@%./()+~-]{1,128}|[\w@%./()+~:-]{1,128}(?=\[\d))"
+    rb"(?:\[(?P<pid>\d{1,10})\])?:(?: |$)"
 )
 _MARK = re.compile(rb"-- (?:Logs begin at|Journal begins at|Boot [0-9a-f]{32}|Reboot|No entries|cursor:)")
 _BLOB = re.compile(rb"\[[\d.]+[KMG]?B? blob data\]$")
