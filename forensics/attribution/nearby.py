@@ -107,6 +107,13 @@ class Held:
             requests, prompts.content, prompts.offsets, self.found, self.offsets, wanted, int(self.keys.size)
         )
 
+    def in_texts(self, contents: Ints, terms: Keys) -> npt.NDArray[np.bool_]:
+        """By term: does any of the texts hold it?"""
+        here = np.zeros(self.keys.size, dtype=np.bool_)
+        for content in np.unique(contents).tolist():
+            here[self.found[self.offsets[content] : self.offsets[content + 1]]] = True
+        return here[np.searchsorted(self.keys, terms)] if terms.size else np.zeros(0, dtype=np.bool_)
+
 
 def look_up(corpus: Corpus, wanted: npt.NDArray[np.bool_], sets: list[Keys]) -> Held:
     keys = np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *sets]))

@@ -65,7 +65,9 @@ def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tupl
     judged, dropped, strata = gather(texts, candidates, (found.tokens_in_responses, found.tokens_in_others), parameters)
     switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])
     excluded.extend(dropped)
-    swapped, unread = find_swapped(corpus, texts, judged, excluded, any(s.correlated for s in strata), parameters)
+    swapped, unread = find_swapped(
+        corpus, texts, grams, judged, excluded, any(s.correlated for s in strata), parameters
+    )
     warnings.extend(unread)
     counts = store(case, world, texts, [*judged, *switches, *swapped], excluded, strata)
     if progress:

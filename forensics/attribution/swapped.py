@@ -23,9 +23,11 @@ from forensics.attribution.candidates import Excluded
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.displaced import Claim, finding
 from forensics.attribution.findings import Judged
+from forensics.attribution.hits import Hits
 from forensics.attribution.holdings import EARLY, LATE, Ints, World
 from forensics.attribution.likely import CHANCE_FLOOR, PROMPT_SHARE, Likely, Spans, Suspect, weigh
 from forensics.attribution.nearby import Neighbours, Prompts, look_up, nearest_first, prompts_of_case
+from forensics.attribution.own_terms import without_own
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.strange import Strange, find_strange
 from forensics.attribution.texts import Texts
@@ -50,6 +52,7 @@ RULES_THAT_EXPLAIN = ("public_text", "shared", "own_material", "echo", "same_que
 def find_swapped(
     corpus: Corpus,
     texts: Texts,
+    grams: Hits,
     judged: list[Judged],
     excluded: list[Excluded],
     correlated: bool,
@@ -77,6 +80,7 @@ def find_swapped(
     spans = _scattered(world, judged, spans)
     likely = weigh(corpus, texts, chosen, prompts, spans)
     claims = _claims(world, answered, likely)
+    claims = without_own(corpus, claims, prompts, grams)
     claims = _unanswered(corpus, texts, suspects, claims, prompts, spans)
     result = _judge(
         world, texts, answered, claims, foreign, _named(judged), prompts, len(suspects), correlated, parameters

@@ -149,3 +149,15 @@ def test_a_request_that_came_after_the_answer_is_no_source(scene: Any) -> None:
     scene.call("beta", "How are eggs boiled?", ANSWER, 0, lasts=5)
     scene.call("alpha", OWNED, "No.", 6, lasts=5)
     assert found(scene.run()) == []
+
+
+def test_what_the_tenant_itself_was_answered_before_is_no_other_tenants_answer(scene: Any) -> None:
+    """Elsewhere and long before: its own, however well it fits the question of a neighbour that got no answer."""
+    scene.traffic(tenants=4)
+    text = "The ledgers of Quarrington mill went to the Tromsoe archive, box four, behind the third shelf of maps."
+    scene.call("beta", "Tell me about the Quarrington mill ledgers.", text, -40_000, worker="w9")
+    scene.call(
+        "alpha", "Where in the Tromsoe archive are the ledgers of Quarrington mill, which box and shelf?", "Hm.", 0
+    )
+    scene.call("beta", "And once more?", text, 30)
+    assert scene.run().fragments == []
