@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -25,7 +25,8 @@ class PipelineParameters:
 
     `evidence` files and folders; `tenants` a CSV that gives tenants to keys; `isolate_by` tenant or user; `time_zone`
     an IANA zone for times without an offset, None where nobody declared one (UTC is assumed); `format` a parser's name,
-    None to detect it; `max_rejects` None for no limit; `seed` of every random choice.
+    None to detect it; `max_rejects` None for no limit; `limits` of reading, by the names of the
+    first stage, where they are not its own; `seed` of every random choice.
     """
 
     evidence: tuple[Path, ...]
@@ -34,6 +35,7 @@ class PipelineParameters:
     time_zone: str | None = None
     format: str | None = None
     max_rejects: int | None = None
+    limits: Mapping[str, int] = field(default_factory=dict)
     seed: int = 0
     resources: Resources = field(default_factory=Resources)
 
@@ -48,6 +50,7 @@ class PipelineParameters:
             "format": self.format,
             "max_rejects": self.max_rejects,
             "workers": self.resources.threads,
+            **self.limits,
         }
 
 

@@ -14,6 +14,11 @@ from forensics.cli.options import (
     Isolation,
     Json,
     LogFormat,
+    MaxBytes,
+    MaxDepth,
+    MaxLineBytes,
+    MaxMembers,
+    MaxRatio,
     MaxRejects,
     Memory,
     Quiet,
@@ -21,6 +26,7 @@ from forensics.cli.options import (
     Threads,
     TimeZone,
     Verbose,
+    limits,
     memory_bytes,
 )
 from forensics.cli.terminal import Result, Terminal, perform
@@ -37,6 +43,11 @@ def ingest(
     time_zone: TimeZone = None,
     log_format: LogFormat = None,
     max_rejects: MaxRejects = None,
+    max_line_bytes: MaxLineBytes = None,
+    max_ratio: MaxRatio = None,
+    max_bytes: MaxBytes = None,
+    max_members: MaxMembers = None,
+    max_depth: MaxDepth = None,
     memory: Memory = "2G",
     threads: Threads = 2,
     json: Json = False,
@@ -50,8 +61,16 @@ def ingest(
         from forensics.pipeline import PipelineParameters, run_stage
 
         resources = Resources(memory_bytes(memory), threads)
+        bounds = limits(max_line_bytes, max_ratio, max_bytes, max_members, max_depth)
         parameters = PipelineParameters(
-            tuple(evidence), tenants, isolate_by.value, time_zone, log_format, max_rejects, resources=resources
+            tuple(evidence),
+            tenants,
+            isolate_by.value,
+            time_zone,
+            log_format,
+            max_rejects,
+            bounds,
+            resources=resources,
         )
         try:
             with terminal.progress() as progress:

@@ -17,7 +17,9 @@ CaseOption = Annotated[
 EvidenceArgument = Annotated[
     list[Path],
     typer.Argument(
-        metavar="EVIDENCE...", help="Log files and folders: plain, gzip or zstd, judged by content.", show_default=False
+        metavar="EVIDENCE...",
+        help="Log files and folders: plain or compressed, and archives of them, judged by content.",
+        show_default=False,
     ),
 ]
 FragmentArgument = Annotated[
@@ -44,6 +46,49 @@ MaxRejects = Annotated[
     int | None,
     typer.Option(
         "--max-rejects", metavar="N", min=0, help="Fail (exit 11) above N unreadable records.", show_default=False
+    ),
+]
+MaxLineBytes = Annotated[
+    str | None,
+    typer.Option(
+        "--max-line-bytes", metavar="SIZE", help="A longer line is passed over; none: 256M.", show_default=False
+    ),
+]
+MaxRatio = Annotated[
+    int | None,
+    typer.Option(
+        "--max-ratio",
+        metavar="N",
+        min=1,
+        help="Stop where a file unfolds to more than N times its size (after the first 64M); none: 1000.",
+        show_default=False,
+    ),
+]
+MaxBytes = Annotated[
+    str | None,
+    typer.Option(
+        "--max-bytes", metavar="SIZE", help="Stop where a file unfolds to more than this; none: 1T.", show_default=False
+    ),
+]
+MaxMembers = Annotated[
+    int | None,
+    typer.Option(
+        "--max-members",
+        metavar="N",
+        min=1,
+        help="Stop after N entries of the archives in one file; none: 100000.",
+        show_default=False,
+    ),
+]
+MaxDepth = Annotated[
+    int | None,
+    typer.Option(
+        "--max-depth",
+        metavar="N",
+        min=1,
+        max=64,
+        help="Open at most N archives, or compressions, one inside another; none: 4.",
+        show_default=False,
     ),
 ]
 Memory = Annotated[str, typer.Option("--memory", metavar="SIZE", help="Memory to use, e.g. 2G; beyond it, disk.")]
@@ -73,12 +118,38 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 def memory_bytes(size: str) -> int:
     """`2G`, `512M`, `1.5GiB` as bytes. Raises UsageError for anything else or for less than 256 MiB."""
+    value = size_bytes("--memory", size)
+    if value < 256 << 20:
+        raise UsageError("--memory needs at least 256M")
+    return value
+
+
+def limits(
+    max_line_bytes: str | None,
+    max_ratio: int | None,
+    max_bytes: str | None,
+    max_members: int | None,
+    max_depth: int | None,
+) -> dict[str, int]:
+    """The limits of reading that were given, by the names that the first stage uses, sizes in bytes."""
+    given = {
+        "max_line_bytes": None if max_line_bytes is None else size_bytes("--max-line-bytes", max_line_bytes),
+        "max_ratio": max_ratio,
+        "max_bytes": None if max_bytes is None else size_bytes("--max-bytes", max_bytes),
+        "max_members": max_members,
+        "max_depth": max_depth,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def size_bytes(option: str, size: str) -> int:
+    """A size such as `2G` in bytes. Raises UsageError, which names `option`, for anything else or for none at all."""
     number = size.strip().upper().removesuffix("B").removesuffix("I")
     unit = number[-1:] if number[-1:].isalpha() else ""
     try:
         value = int(float(number.removesuffix(unit) if unit else number) * _UNITS[unit])
     except (ValueError, KeyError, OverflowError):
-        raise UsageError("--memory wants a size such as 2G or 512M") from None
-    if value < 256 << 20:
-        raise UsageError("--memory needs at least 256M")
+        raise UsageError(f"{option} wants a size such as 2G or 512M") from None
+    if value < 1:
+        raise UsageError(f"{option} wants at least one byte")
     return value

@@ -1,4 +1,4 @@
-"""The pages that are made from the code: docs/cli.md and docs/questions.md.
+"""The pages that are made from the code: docs/cli.md, docs/questions.md, and the table in docs/formats.md.
 
 `python -m forensics.cli.reference docs` writes them; a test compares them with the code.
 """
@@ -33,6 +33,10 @@ Made from the headers of `queries/ask/*.sql` by `make docs`; a test keeps it tru
 
 A parameter is given as `--param NAME=VALUE`.
 """
+
+
+FORMATS_START = "<!-- made by `make docs` from the parsers, profiles and wrappers -->"
+FORMATS_END = "<!-- end of the table -->"
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,31 @@ def questions_page() -> str:
         parameters = ", ".join(f"`{name}`" for name in known.parameters) or "-"
         lines.append(f"| `{known.name}` | {known.question} | {grain} | {parameters} |")
     return "\n".join(lines) + "\n"
+
+
+def formats_page(page: str) -> str:
+    """docs/formats.md with its table made anew; the rest of `page` stays as it is."""
+    from forensics.ingest import wrappers
+    from forensics.ingest.registry import registry
+
+    known = registry()
+    lines = ["| name | read by | what it is | versions | source of knowledge | sample and expected result |"]
+    lines += ["|---|---|---|---|---|---|"]
+    every = [(_sort(parser), parser) for parser in (*known.objects, *known.texts)]
+    every += [("wrapper", wrappers.load(name)) for name in wrappers.NAMES]
+    for sort, parser in sorted(every, key=lambda pair: (_SORTS.index(pair[0]), pair[1].NAME)):
+        cells = (f"`{parser.NAME}`", sort, parser.TITLE, parser.VERSIONS, parser.SOURCE)
+        sample = f"`tests/ingest/formats/{parser.NAME}/`"
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in (*cells, sample)) + " |")
+    head, rest = page.split(FORMATS_START)
+    return head + FORMATS_START + "\n" + "\n".join(lines) + "\n" + FORMATS_END + rest.split(FORMATS_END)[1]
+
+
+_SORTS = ("object parser", "line parser", "log parser", "profile", "wrapper")
+
+
+def _sort(parser: Any) -> str:
+    return "profile" if type(parser).__name__ == "Profile" else f"{parser.KIND} parser"
 
 
 def _command(name: str, function: Callable[..., Any]) -> str:
@@ -124,6 +153,8 @@ def main(folder: Path) -> None:
     """Write the pages into `folder`."""
     (folder / "cli.md").write_text(cli_page(), encoding="utf-8")
     (folder / "questions.md").write_text(questions_page(), encoding="utf-8")
+    page = folder / "formats.md"
+    page.write_text(formats_page(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,11 @@ from forensics.cli.options import (
     Isolation,
     Json,
     LogFormat,
+    MaxBytes,
+    MaxDepth,
+    MaxLineBytes,
+    MaxMembers,
+    MaxRatio,
     MaxRejects,
     Memory,
     Quiet,
@@ -28,6 +33,7 @@ from forensics.cli.options import (
     Threads,
     TimeZone,
     Verbose,
+    limits,
     memory_bytes,
 )
 from forensics.cli.terminal import Result, Terminal, perform
@@ -52,6 +58,11 @@ def run(
     time_zone: TimeZone = None,
     log_format: LogFormat = None,
     max_rejects: MaxRejects = None,
+    max_line_bytes: MaxLineBytes = None,
+    max_ratio: MaxRatio = None,
+    max_bytes: MaxBytes = None,
+    max_members: MaxMembers = None,
+    max_depth: MaxDepth = None,
     fail_on: Annotated[
         FailOn | None,
         typer.Option("--fail-on", help="Exit 3 where requests are affected at this verdict or a stronger one."),
@@ -70,8 +81,17 @@ def run(
         from forensics.pipeline import PipelineParameters
 
         resources = Resources(memory_bytes(memory), threads)
+        bounds = limits(max_line_bytes, max_ratio, max_bytes, max_members, max_depth)
         parameters = PipelineParameters(
-            tuple(evidence), tenants, isolate_by.value, time_zone, log_format, max_rejects, seed, resources
+            tuple(evidence),
+            tenants,
+            isolate_by.value,
+            time_zone,
+            log_format,
+            max_rejects,
+            bounds,
+            seed=seed,
+            resources=resources,
         )
         data, seen, warnings = _pipeline(terminal, case, parameters)
         code = LimitHit.exit_code if data["partial"] else 0

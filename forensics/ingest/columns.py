@@ -9,6 +9,7 @@ import hashlib
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
 import orjson
 import pyarrow as pa
 
@@ -151,10 +152,22 @@ class BlockColumns:
             "events": pa.table(_columns(self._events, _EVENT_FIELDS)),
             "contents": pa.table({"digest": pa.array(list(self._contents), pa.binary(16))}),
             "texts": pa.table(
-                {"content": pa.array(self._new, pa.int64()), "text": pa.array(self._texts, pa.large_string())}
+                {
+                    "content": pa.array(self._new, pa.int64()),
+                    "text": (texts := pa.array(self._texts, pa.large_string())),
+                    # Python knows how long its strings are; counting them again would read every byte.
+                    "code_points": pa.array(list(map(len, self._texts)), pa.int64()),
+                    "bytes": _sizes(texts),
+                }
             ),
             "rejects": pa.table(_columns(self.rejects, _REJECT_FIELDS)),
         }
+
+
+def _sizes(texts: pa.Array) -> pa.Array:
+    """UTF-8 bytes of each text, from the array's offsets."""
+    offsets = np.frombuffer(texts.buffers()[1], dtype=np.int64, count=len(texts) + 1) if len(texts) else np.zeros(1)
+    return pa.array(np.diff(offsets), pa.int64())
 
 
 def _json(values: dict[str, Any]) -> str | None:

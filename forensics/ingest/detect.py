@@ -35,10 +35,10 @@ class Detected:
 
 def sample_of(path: Path, size: int, compression: str) -> list[bytes]:
     """The first bytes of a file and, where it is plain, parts of its middle and end, each from a line's start."""
-    if compression in ("gzip", "zstd"):
+    if compression != "none":
         head: list[bytes] = []
         with contextlib.suppress(StreamEnd):
-            for piece, _ in pieces(path, compression, Limits(1 << 30, 1 << 40)):
+            for piece, _ in pieces(path, compression, Limits(1 << 30, 64 * _HEAD)):
                 head.append(piece)
                 if sum(map(len, head)) >= _HEAD:
                     break

@@ -8,20 +8,31 @@ import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from forensics.case import errors
+
+if TYPE_CHECKING:
+    from forensics.ingest.streams import Budget
 
 _STEP = 4 << 20
 
 
 @dataclass(frozen=True)
 class EvidenceFile:
-    """One file as it lies on disk. `name` is for display and never becomes a path."""
+    """One file as it lies on disk. `name` is for display and never becomes a path.
+
+    A member of an archive has the archive's digest in `container_sha256`, lies at `path` in the case's own folder until
+    it is read, and shares its `budget` with all that comes of the same given file. `broken` says why it ends early.
+    """
 
     path: Path
     name: str
     size: int
     modified_ns: int
+    container_sha256: str | None = None
+    budget: Budget | None = None
+    broken: str | None = None
 
 
 def find_evidence(given: Sequence[Path], leave_out: Path) -> tuple[list[EvidenceFile], list[str]]:
@@ -88,6 +99,8 @@ def sha256_of(file: EvidenceFile, report: Callable[[int], None] | None = None) -
 
 
 def unchanged(file: EvidenceFile) -> bool:
-    """Whether the file still is what it was when it was found."""
+    """Whether the file still is what it was when it was found. Members are copies that nobody else writes."""
+    if file.container_sha256 is not None:
+        return True
     facts = file.path.stat()
     return facts.st_size == file.size and facts.st_mtime_ns == file.modified_ns

@@ -17,14 +17,15 @@ from forensics.ingest.files import EvidenceFile
 from forensics.ingest.record import FileContext
 from forensics.ingest.registry import FALLBACK, Registry, registry
 from forensics.ingest.sglang import worker_of_file
-from forensics.ingest.streams import Limits, StreamEnd, pieces, sniff
+from forensics.ingest.streams import Limits, StreamEnd, pieces
+from forensics.ingest.streams import peel as peel_streams
 from forensics.ingest.units import line_units, span_units, unit_blocks
 from forensics.ingest.worker import Block, BlockResult, FileFacts
 from forensics.ingest.wrappers import peel
 
 _LEAST_BLOCK = 256 << 10
 _BLOCK_LINES = 40_000
-LIMIT_REASONS = ("ratio", "size")
+LIMIT_REASONS = ("ratio", "size", "memory", "members", "depth")
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Reading:
     max_line_bytes: int
     max_ratio: int
     max_bytes: int
+    max_members: int
+    max_depth: int
     profiles: tuple[str, ...] = ()  # TOML of the user's own profiles
 
 
@@ -112,16 +115,15 @@ _COUNTS = (
 
 def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Account, Iterator[Block | Oversized]]:
     """The account of a file, still empty, and its blocks, not yet read."""
-    with file.path.open("rb") as source:
-        compression = sniff(source.read(512))
-    if compression not in ("none", "gzip", "zstd"):
-        detected = Detected("unknown", f"a {compression} file, which is not supported")
-        return Account(file, sha256, "none", detected), iter((_whole(file, "unsupported_container", sha256),))
+    peeled = peel_streams(file.path, reading.max_depth)
+    compression = peeled.compression
+    if peeled.inner != "none":
+        return refuse(file, sha256, "depth" if peeled.inner == "depth" else "unsupported_container", peeled.inner)
     known = registry(reading.profiles)
     samples = sample_of(file.path, file.size, compression)
     context = FileContext(file.name, ZoneInfo(reading.time_zone), worker_of_file(file.name), file.modified_ns // 1000)
     detected = detect(samples, context, known)
-    limits = Limits(reading.max_ratio, reading.max_bytes)
+    limits = Limits(reading.max_ratio, reading.max_bytes, file.budget)
     document: bytes | None = None
     broken: str | None = None
     if detected.document:
@@ -131,8 +133,7 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
         else:
             detected = detect_lines(samples, context, known)
     elif detected.format == "unknown" and compression == "none" and b"\0" in samples[0] and reading.format is None:
-        detected = Detected("unknown", "a binary file of no known format")
-        return Account(file, sha256, "none", detected), iter((_whole(file, "binary", sha256),))
+        return refuse(file, sha256, "binary", "binary")
     if reading.format is not None:
         detected = replace(detected, format=reading.format, reason="named by the user")
     name = detected.format if detected.format != "unknown" else FALLBACK
@@ -216,8 +217,21 @@ def _document(
         yield Oversized(len(document), 0, broken, hashlib.sha256(b"").hexdigest(), 0)
 
 
-def _whole(file: EvidenceFile, reason: str, sha256: str) -> Oversized:
-    return Oversized(0, file.size, reason, sha256, 1)
+_WHY = {
+    "binary": "a binary file of no known format",
+    "depth": "more layers of compression or archives than the limit allows",
+    "unsupported_container": "a {} file, which is not supported",
+    "unsupported_member": "a member of an archive in a form ({}) that is not supported",
+    "encrypted_member": "an encrypted member of an archive",
+    "overlapping_member": "a member of an archive that shares its bytes with another",
+}
+
+
+def refuse(file: EvidenceFile, sha256: str, reason: str, what: str = "") -> tuple[Account, Iterator[Block | Oversized]]:
+    """A file that is not read: all of it is one reject. `what` names its form."""
+    # A limit makes the run partial, and the stretch counts no line then.
+    stretch = Oversized(0, file.size, reason, sha256, 0 if reason in LIMIT_REASONS else 1)
+    return Account(file, sha256, "none", Detected("unknown", _WHY[reason].format(what))), iter((stretch,))
 
 
 def _content(file: EvidenceFile, compression: str, limits: Limits, most: int) -> tuple[bytes | None, str | None]:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from threading import Lock
@@ -20,8 +22,9 @@ import orjson
 from forensics.case.errors import MissingInput, NothingReadable, UsageError
 from forensics.case.stage import Summary, run_stage
 from forensics.case.store import Case
+from forensics.ingest.archives import Unfolder
 from forensics.ingest.files import EvidenceFile, find_evidence, sha256_of, unchanged
-from forensics.ingest.reader import LIMIT_REASONS, Account, Reading, open_file
+from forensics.ingest.reader import LIMIT_REASONS, Account, Reading
 from forensics.ingest.registry import registry
 
 Progress = Callable[[str, int, int], None]
@@ -40,6 +43,8 @@ _READ_TABLES = (
     "request_contents",
     "chunks",
 )
+# Rows of the evidence table that are appended at a time: an archive may hold very many files.
+_FILES_AT_ONCE = 500
 # Below this much content, starting other processes takes longer than the reading.
 _PARALLEL_BYTES = 16 << 20
 _USUAL_RATIO = 6
@@ -49,13 +54,14 @@ _NOTICES = {
     "lone_surrogate": "records hold escapes of half a character; each became U+FFFD",
     "lenient_json": "records are JSON only by lenient rules (NaN, Infinity or raw control characters); they were read",
     "byte_order_mark": "records begin with a byte order mark; it was passed over",
+    "yearless_time": "times name no year; it was taken from the date of their file",
+    "no_year": "times name no year, and nothing tells it; they count as unknown",
     "unreadable_time": "times could not be read; they count as unknown",
     "unknown_vantage": "records name a vantage that is none of client, gateway, engine; they count as gateway",
     "stray_chunk": "streams hold chunks with another id than their own; these stand as choices of their own",
     "unreadable_event": "streams hold events that could not be read",
     "unreadable_entry": "records inside batches and documents could not be read; the others of the batch were",
     "parser_error_at_end": "readers failed at the end of a file; unfinished records are lost, please report it",
-    "yearless_time": "times have no year, and neither the file nor a wrapper tells it; they count as unknown",
     "made_id": "records carry no id; each got one made of its own bytes",
     "cut_message": "messages of several lines break off; what was read of them is not kept",
     "cut_body": "request bodies are cut at the log's limit and hold no text that can be read",
@@ -64,13 +70,20 @@ _NOTICES = {
     "missing_choice": "calls print fewer answers than they asked for; the numbers of the others may be off",
     "equal_longest_texts": "logs hold several texts of one greatest length, as a limit on logged texts cuts them; "
     "they may be cut",
+    "archive_link": "entries of archives are links; they were not followed",
+    "archive_special": "entries of archives are devices, pipes or labels; they were left out",
+    "archive_unlisted": "members of zip files are not in the directory of the file; they were read all the same",
     "openai_line_without_rid": "lines of the OpenAI entry point carry no rid; the engine's own lines hold the call",
 }
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """What to read and how. `tenants` is the CSV of design section 8; sizes are bytes; `max_rejects` counts lines."""
+    """What to read and how. `tenants` is the CSV of design section 8; sizes are bytes; `max_rejects` counts lines.
+
+    `max_ratio` and `max_bytes` bound what one given file may unfold into, `max_members` the entries of archives in it,
+    `max_depth` how many archives, and how many compressions, may lie around each other.
+    """
 
     evidence: tuple[Path, ...]
     tenants: Path | None = None
@@ -81,9 +94,12 @@ class Parameters:
     max_line_bytes: int = 256 << 20
     max_ratio: int = 1000
     max_bytes: int = 1 << 40
+    max_members: int = 100_000
+    max_depth: int = 4
     workers: int = 2
     time_zone_declared: bool = False
     profiles: tuple[str, ...] = ()  # TOML of the user's own profiles
+    infer_zones: bool = True
 
 
 def run(case: Case, parameters: Parameters, progress: Progress | None = None) -> Summary:
@@ -104,10 +120,14 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
         parameters.max_line_bytes,
         parameters.max_ratio,
         parameters.max_bytes,
+        parameters.max_members,
+        parameters.max_depth,
         parameters.profiles,
     )
-    known = {row[1]: row[0] for row in case.rows("ingest/known_files")}
-    anew = _must_read_anew(case, reading, known, set(hashed))
+    files_known = case.rows("ingest/known_files")
+    known = {row[1]: row[0] for row in files_known}
+    given_before = {row[1] for row in files_known if row[3] is None}
+    anew = _must_read_anew(case, reading, given_before, set(hashed))
     fresh: dict[str, EvidenceFile] = {}
     before: list[str] = []
     twice: list[str] = []
@@ -118,10 +138,7 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
             twice.append(sha256[:12])
         else:
             fresh[sha256] = file
-    if before:
-        notes.append(f"{len(before)} file(s) were read before, nothing new in them: sha256 {_few(before)}")
-    if twice:
-        notes.append(f"{len(twice)} file(s) hold the same bytes as another and were read once: sha256 {_few(twice)}")
+    notes += _left_out(before, twice)
 
     def work() -> tuple[dict[str, Any], tuple[str, ...]]:
         if anew:
@@ -129,11 +146,19 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
         if tenants is not None:
             case.clear(("tenants",))
             case.append("tenants", tenants)
-        accounts = _read(case, fresh, 0 if anew else len(known), reading, parameters, progress)
-        return _conclude(case, accounts, parameters)
+        with _private_folder(case) as folder:
+            unfolder = Unfolder(folder, reading, () if anew else known, fresh)
+            accounts = _read(case, fresh, 0 if anew else len(files_known), unfolder, parameters, progress)
+        figures, warnings = _conclude(case, accounts, parameters)
+        return figures, (*_left_out(unfolder.before, unfolder.twice, "member(s) of archives"), *warnings)
 
-    body = {"reading": asdict(reading), "isolate_by": parameters.isolate_by, "tenants": tenants_digest}
-    everything = sorted(set(known) | set(hashed))
+    body = {
+        "reading": asdict(reading),
+        "isolate_by": parameters.isolate_by,
+        "infer_zones": parameters.infer_zones,
+        "tenants": tenants_digest,
+    }
+    everything = sorted(given_before | set(fresh))
     extra = hashlib.sha256(orjson.dumps(everything)).hexdigest()
     summary = run_stage(case, "ingest", body, (), (), work, extra)
     if not summary.skipped:
@@ -142,6 +167,27 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
     summary = replace(summary, warnings=(*notes, *summary.warnings))
     _refuse(summary, parameters)
     return summary
+
+
+@contextmanager
+def _private_folder(case: Case) -> Iterator[Path]:
+    """A folder of the case for copies of archive members; what an interrupted run left there goes first."""
+    folder = case.root / "restricted" / "members"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _left_out(before: Sequence[str], twice: Sequence[str], what: str = "file(s)") -> list[str]:
+    notes = []
+    if before:
+        notes.append(f"{len(before)} {what} were read before, nothing new in them: sha256 {_few(before)}")
+    if twice:
+        notes.append(f"{len(twice)} {what} hold the same bytes as another and were read once: sha256 {_few(twice)}")
+    return notes
 
 
 def _few(names: Sequence[str]) -> str:
@@ -154,7 +200,8 @@ def _check(parameters: Parameters) -> None:
         raise UsageError(f"--format must be one of {', '.join(names)}")
     if parameters.isolate_by not in ("tenant", "user"):
         raise UsageError("--isolate-by must be tenant or user")
-    if min(parameters.max_line_bytes, parameters.max_ratio, parameters.max_bytes, parameters.workers) < 1:
+    limits = (parameters.max_line_bytes, parameters.max_ratio, parameters.max_bytes, parameters.max_members)
+    if min(*limits, parameters.max_depth, parameters.workers) < 1:
         raise UsageError("limits and the number of workers must be at least 1")
     try:
         ZoneInfo(parameters.time_zone)
@@ -180,12 +227,12 @@ def _saved(case: Case) -> dict[str, Any]:
     return {}
 
 
-def _must_read_anew(case: Case, reading: Reading, known: dict[str, int], given: set[str]) -> bool:
+def _must_read_anew(case: Case, reading: Reading, known: set[str], given: set[str]) -> bool:
     """Whether the evidence was read in another way before. Raises UsageError where it is not all given again."""
     saved = _saved(case).get("reading")
     if not known or saved is None or saved == orjson.loads(orjson.dumps(asdict(reading))):
         return False
-    if not set(known) <= given:
+    if not known <= given:
         raise UsageError(
             "the case was read with another format, time zone or limit; give all of its evidence again, or a new --case"
         )
@@ -212,7 +259,7 @@ def _read(
     case: Case,
     fresh: dict[str, EvidenceFile],
     first: int,
-    reading: Reading,
+    unfolder: Unfolder,
     parameters: Parameters,
     progress: Progress | None,
 ) -> list[Account]:
@@ -223,11 +270,11 @@ def _read(
 
     def work() -> Iterator[Work]:
         for sha256, file in fresh.items():
-            account, blocks = open_file(file, sha256, reading)
-            opened.append(account)
-            for block in blocks:
-                yield account, block
-            yield account, None
+            for account, blocks in unfolder.open(file, sha256):
+                opened.append(account)
+                for block in blocks:
+                    yield account, block
+                yield account, None
 
     writer = Writer(case)
     content = 0
@@ -238,6 +285,7 @@ def _read(
     total = sum(file.size for file in fresh.values())
     done = 0
     index = first
+    rows: list[dict[str, Any]] = []
     # More processes than cores gain nothing, and each holds a few blocks and its cache of texts.
     workers = min(parameters.workers, os.cpu_count() or 1, max(1, case.resources.memory_bytes // _WORKER_BYTES))
     for item in results(work(), workers, parallel=content > _PARALLEL_BYTES):
@@ -253,24 +301,29 @@ def _read(
             account.check()
             if not unchanged(account.file):
                 account.notices["changed"] = 1
-            writer.flush()
-            case.append("evidence", _row(index, account, parameters))
+            unfolder.done(account.file)
+            rows.append(_row(index, account, parameters))
+            if len(rows) >= _FILES_AT_ONCE:
+                case.append("evidence", _table(rows))
+                rows = []
             index += 1
-            done += account.file.size
+            done += account.file.size if account.file.container_sha256 is None else 0
         if progress is not None:
             within = account.content_bytes if account.compression == "none" and item.result is not None else 0
+            if account.file.budget is not None:
+                within = account.file.budget.read
             progress("ingest", min(done + within, total), total)
     writer.flush()
+    if rows:
+        case.append("evidence", _table(rows))
     return opened
 
 
-def _row(index: int, account: Account, parameters: Parameters) -> Any:
-    import pyarrow as pa
-
+def _row(index: int, account: Account, parameters: Parameters) -> dict[str, Any]:
     basis = "absolute"
     if account.naive_times:
         basis = "declared" if parameters.time_zone_declared or parameters.time_zone != "UTC" else "assumed"
-    row = {
+    return {
         "evidence": index,
         "name": account.file.name,
         "sha256": account.sha256,
@@ -281,6 +334,7 @@ def _row(index: int, account: Account, parameters: Parameters) -> Any:
         "format_reason": account.detected.reason,
         "time_zone": parameters.time_zone,
         "time_zone_basis": basis,
+        "year_basis": "file_time" if account.notices.get("yearless_time") else None,
         "first_at": None,
         "last_at": None,
         "records": account.records,
@@ -293,19 +347,32 @@ def _row(index: int, account: Account, parameters: Parameters) -> Any:
         "blank_bytes": account.blank_bytes,
         "structure_bytes": account.structure_bytes,
         "complete": account.complete,
+        "container_sha256": account.file.container_sha256,
     }
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> Any:
+    import pyarrow as pa
+
     times = {"first_at": pa.timestamp("us"), "last_at": pa.timestamp("us")}
-    return pa.table({name: pa.array([value], times.get(name)) for name, value in row.items()})
+    types = {**times, "year_basis": pa.string(), "container_sha256": pa.string()}
+    return pa.table({name: pa.array([row[name] for row in rows], types.get(name)) for name in rows[0]})
 
 
 def _conclude(
     case: Case, accounts: Sequence[Account], parameters: Parameters
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
+    from forensics.ingest.advice import read_advice
+    from forensics.ingest.clocks import zone_warnings
     from forensics.ingest.figures import figures_of
     from forensics.ingest.join import drop_scratch, rebuild
 
-    rebuild(case, parameters.isolate_by)
+    zones = rebuild(case, parameters.isolate_by, parameters.infer_zones)
     figures, warnings = figures_of(case)
+    figures["zones"] = [{**asdict(zone), "zone": zone.zone} for zone in zones]
+    warnings += zone_warnings(zones)
+    case.clear(("advice",))
+    case.append("advice", read_advice())
     drop_scratch(case)
     notices: dict[str, int] = {}
     for account in accounts:

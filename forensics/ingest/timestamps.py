@@ -1,9 +1,14 @@
-"""Log times to UTC microseconds. Does not guess zones: a naive time is read in the zone that the caller declares."""
+"""Log times to UTC microseconds. Does not guess zones: a naive time is read in the zone that the caller declares.
+
+`parse_time` takes the forms that say what they are. Times without a year, ticks, clocks that start with a process and
+durations have functions of their own, because only the parser of a format knows that it has one of those before it.
+"""
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
 
 from forensics.ingest.record import FileContext
 
@@ -12,9 +17,28 @@ _FRACTION = re.compile(r"[.,](\d+)")
 _NUMBER = re.compile(r"\d{9,20}(?:\.\d+)?")
 _LONG_FRACTION = re.compile(r"([.,]\d{6})\d+")
 _SPACED_OFFSET = re.compile(r"\s+(?=[+-]\d{2}:?\d{2}$|Z$)|\s+(?=UTC$)")
-_YEARLESS = re.compile(r"(?:(\d\d)-?(\d\d)|([A-Z][a-z]{2}) +(\d{1,2})) (\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?")
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_SLACK = timedelta(days=1)
+_MONTHS = {name: number for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), 1)}
+_CLOCK = r"(?P<H>\d\d):(?P<M>\d\d):(?P<S>\d\d)(?:[.,](?P<f>\d{1,9}))?"
+_ZONE = r"(?: ?(?P<zone>[+-]\d\d:?\d\d|Z|UTC|GMT))?"
+# Forms of web servers and of Go programs; each names its year.
+_OTHER_FORMS = (
+    re.compile(r"\[?(?P<d>\d\d)/(?P<b>[A-Z][a-z]{2})/(?P<y>\d{4}):" + _CLOCK + _ZONE + r"\]?"),  # nginx, Apache
+    re.compile(r"(?P<y>\d{4})/(?P<m>\d\d)/(?P<d>\d\d)(?: -)? " + _CLOCK + _ZONE),  # Go, nginx errors, GIN
+    re.compile(r"(?:[A-Z][a-z]{2}, )?(?P<d>\d\d)[ -](?P<b>[A-Z][a-z]{2})[ -](?P<y>\d{4}) " + _CLOCK + _ZONE),  # HTTP
+    re.compile(r"(?P<b>[A-Z][a-z]{2}) (?P<d>\d{1,2}), (?P<y>\d{4}) @ " + _CLOCK + _ZONE),  # Kibana
+    re.compile(r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)_(?P<H>\d\d)[-:](?P<M>\d\d)[-:](?P<S>\d\d)(?P<f>)(?P<zone>)"),
+)
+_MONTH_FIRST = re.compile(r"(?P<m>\d\d)[/-](?P<d>\d\d)[/-](?P<y>\d{4})[- ]" + _CLOCK + _ZONE)
+_YEARLESS = (
+    re.compile(r"(?P<m>\d\d)-(?P<d>\d\d) " + _CLOCK),  # vLLM
+    re.compile(r"(?P<b>[A-Z][a-z]{2}) {1,2}(?P<d>\d{1,2}) " + _CLOCK),  # syslog, journald
+    re.compile(r"[DIWEF](?P<m>\d\d)(?P<d>\d\d) {1,2}" + _CLOCK),  # glog, Triton
+)
+_UPTIME = re.compile(r"(\d{1,9})\.(\d\d)\.(\d{3})\.(\d{3})")
+_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|μs|ms|s|m|h)")
+_UNITS = {"ns": 1e-3, "us": 1.0, "µs": 1.0, "μs": 1.0, "ms": 1e3, "s": 1e6, "m": 60e6, "h": 3600e6}
+_TICKS_AT_EPOCH = 621_355_968_000_000_000  # .NET counts 100 ns from the year 1
+_DAY = timedelta(days=1)
 # Outside these years a number is not a time of a log (2001-09-09 to 2286-11-20 in every unit).
 _LEAST, _MOST = 10**15, 10**16
 
@@ -50,7 +74,15 @@ def _text(value: str, context: FileContext) -> tuple[int | None, str | None]:
         try:
             at = datetime.fromisoformat(tidy)
         except ValueError:
+            for form in _OTHER_FORMS:
+                if match := form.fullmatch(value):
+                    return _matched(match, match["y"], context)
             return None, None
+    fraction = _FRACTION.search(value, 14)
+    return _micros(at, len(fraction.group(1)) if fraction else 0, context)
+
+
+def _micros(at: datetime, digits: int, context: FileContext) -> tuple[int | None, str | None]:
     if at.tzinfo is None:
         context.naive_times += 1
         at = at.replace(tzinfo=context.zone)
@@ -58,10 +90,34 @@ def _text(value: str, context: FileContext) -> tuple[int | None, str | None]:
         delta = at - _EPOCH
     except OverflowError:
         return None, None
-    fraction = _FRACTION.search(value, 14)
-    digits = len(fraction.group(1)) if fraction else 0
     precision = "s" if digits == 0 else "ms" if digits <= 3 else "us" if digits <= 6 else "ns"
     return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds, precision
+
+
+def _matched(match: re.Match[str], year: str | int, context: FileContext) -> tuple[int | None, str | None]:
+    at, digits = _datetime(match, int(year))
+    return (None, None) if at is None else _micros(at, digits, context)
+
+
+def _datetime(match: re.Match[str], year: int) -> tuple[datetime | None, int]:
+    """The time that a form found, naive where it names no zone, and its fraction's digits."""
+    found = match.groupdict()
+    month = _MONTHS.get(found["b"], 0) if found.get("b") else int(found["m"])
+    fraction = found["f"] or ""
+    zone = found.get("zone")
+    micros = int(fraction[:6].ljust(6, "0"))
+    try:
+        clock = int(found["H"]), int(found["M"]), int(found["S"])
+        return datetime(year, month, int(found["d"]), *clock, micros, _fixed(zone) if zone else None), len(fraction)
+    except ValueError:
+        return None, 0
+
+
+def _fixed(zone: str) -> timezone:
+    if zone[0] not in "+-":
+        return UTC
+    hours, minutes = int(zone[1:3]), int(zone[-2:])
+    return timezone((timedelta(hours=hours, minutes=minutes)) * (-1 if zone[0] == "-" else 1))
 
 
 def _number(value: float) -> tuple[int | None, str | None]:
@@ -86,37 +142,90 @@ def seconds(value: object) -> int | None:
     return round(value * 1_000_000)
 
 
-def parse_yearless(text: str, context: FileContext) -> tuple[int | None, str | None]:
-    """A time without a year as (UTC microseconds, precision): `01-02 03:04:05`, `0102 03:04:05.678`, `Jan  2 03:04:05`.
+def parse_month_first(text: str, context: FileContext) -> tuple[int | None, str | None]:
+    """`MM/DD/YYYY-HH:MM:SS` and `MM-DD-YYYY HH:MM:SS.f` (TensorRT-LLM, Triton) as (UTC microseconds, precision)."""
+    match = _MONTH_FIRST.fullmatch(text.strip())
+    parsed = _matched(match, match["y"], context) if match else (None, None)
+    if parsed[0] is None:
+        context.notice("unreadable_time")
+    return parsed
 
-    The year is the latest in which the time is not after the file's last change (or the wrapper's time of the line)
-    by more than a day. Without either there is no year, and the time stays unknown.
+
+def parse_yearless(text: str, context: FileContext) -> tuple[int | None, str | None]:
+    """A time that names no year as (UTC microseconds, precision): `MM-DD HH:MM:SS` (vLLM), `Mon DD HH:MM:SS` (journald,
+    syslog), `I0114 11:20:08.401772` (glog); read in the context's zone.
+
+    The year is the last in which that day had come when the file was written, a day's grace for zones. The notice
+    `yearless_time` makes the file's `year_basis` say so; calls that other files date can correct it later.
     """
-    match = _YEARLESS.fullmatch(text)
-    limit = context.at if context.at is not None else context.modified_at
-    if match is None or limit is None:
-        context.notice("unreadable_time" if match is None else "yearless_time")
-        return None, None
-    month_text, day_text, name, named_day, hour, minute, second, fraction = match.groups()
-    if name is not None and name not in _MONTHS:
+    text = text.strip()
+    for form in _YEARLESS:
+        if match := form.fullmatch(text):
+            break
+    else:
         context.notice("unreadable_time")
         return None, None
-    month = int(month_text) if name is None else _MONTHS.index(name) + 1
-    latest = _EPOCH + timedelta(microseconds=limit) + _SLACK
-    micros = int((fraction or "")[:6].ljust(6, "0"))
-    # A 29 February may lie up to eight years back.
-    for year in range(latest.year + 1, latest.year - 9, -1):
-        try:
-            at = datetime(
-                year, month, int(day_text or named_day), int(hour), int(minute), int(second), micros, context.zone
-            )
-        except ValueError:
+    if context.modified_at is None:
+        context.notice("no_year")
+        return None, None
+    written = _EPOCH + timedelta(microseconds=context.modified_at) + _DAY
+    naive = context.naive_times
+    # A 29th of February may lie up to eight years back.
+    for year in range(written.year, written.year - 9, -1):
+        at, digits = _datetime(match, year)
+        if at is None:
             continue
-        if at <= latest:
-            context.naive_times += 1
-            delta = at - _EPOCH
-            digits = len(fraction or "")
-            precision = "s" if digits == 0 else "ms" if digits <= 3 else "us" if digits <= 6 else "ns"
-            return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds, precision
+        context.naive_times = naive
+        micros, precision = _micros(at, digits, context)
+        if micros is not None and micros <= context.modified_at + 86_400_000_000:
+            context.notice("yearless_time")
+            return micros, precision
     context.notice("unreadable_time")
     return None, None
+
+
+def parse_ticks(value: object, context: FileContext) -> tuple[int | None, str | None]:
+    """.NET ticks, number or text (100 ns since the year 1, taken as UTC), as (UTC microseconds, precision `ns`)."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 19:
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        micros = (value - _TICKS_AT_EPOCH) // 10
+        if _LEAST <= micros < _MOST:
+            return micros, "ns"
+    context.notice("unreadable_time")
+    return None, None
+
+
+def parse_uptime(text: str) -> int | None:
+    """llama.cpp's `M.SS.mmm.uuu` (minutes since the process started, seconds, ms, us) as microseconds, or None."""
+    match = _UPTIME.fullmatch(text.strip())
+    if match is None:
+        return None
+    minutes, rest, millis, micros = map(int, match.groups())
+    return ((minutes * 60 + rest) * 1000 + millis) * 1000 + micros
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """One moment on a clock that starts with its process and on the clock of the world, both in microseconds."""
+
+    relative: int
+    at: int
+
+    def utc(self, relative: int) -> int:
+        """The UTC microseconds of another moment of the same process."""
+        return self.at + relative - self.relative
+
+
+def parse_duration(text: str) -> int | None:
+    """A duration with units as whole microseconds: `1.3s`, `812.3ms`, `5.190277341s`, `1m2.5s`, `90µs`; else None."""
+    text = text.strip()
+    end, total = 0, 0.0
+    for part in _DURATION_PART.finditer(text):
+        if part.start() != end:
+            return None
+        total += float(part[1]) * _UNITS[part[2]]
+        end = part.end()
+    if not end or end != len(text) or total >= 1e13:
+        return None
+    return round(total)

@@ -11,6 +11,7 @@ from forensics.ingest.worker import BlockResult
 
 _FLUSH_BYTES = 32 << 20
 _FLUSH_ROWS = 60_000
+_PIECES_MOST = 100
 
 
 class Writer:
@@ -70,7 +71,9 @@ class Writer:
     def flush(self) -> None:
         """Append what is held."""
         for name, tables in self._held.items():
-            self._case.append(name, pa.concat_tables(tables))
+            whole = pa.concat_tables(tables)
+            # Very many small files make very many pieces of a row each, which are slow to append.
+            self._case.append(name, whole.combine_chunks() if len(tables) > _PIECES_MOST else whole)
         self._held = {}
         self._bytes = self._rows = 0
 
@@ -91,23 +94,27 @@ class Writer:
         fresh = keys[handed] >= first
         if int(fresh.sum()) != len(known) - first:
             raise AssertionError("a reading process held back a text that the case does not have")
-        if not fresh.all():
-            texts = texts.filter(pa.array(fresh))
-            handed = handed[fresh]
-        text = texts["text"]
-        self._hold(
-            "contents",
-            pa.table(
-                {
-                    "content": pa.array(keys[handed]),
-                    "digest": pa.array([digests[i].hex() for i in handed], pa.string()),
-                    "text": text,
-                    "code_points": pc.cast(pc.utf8_length(text), pa.int64()),
-                    "bytes": pc.cast(pc.binary_length(text), pa.int64()),
-                }
-            ),
-        )
+        for start, stop in _runs(fresh):
+            part = texts.slice(start, stop - start)  # no copy: texts are most of the case
+            self._hold(
+                "contents",
+                pa.table(
+                    {
+                        "content": pa.array(keys[handed[start:stop]]),
+                        "digest": pa.array([digests[i].hex() for i in handed[start:stop]], pa.string()),
+                        "text": part["text"],
+                        "code_points": part["code_points"],
+                        "bytes": part["bytes"],
+                    }
+                ),
+            )
         return keys
+
+
+def _runs(flags: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[tuple[int, int]]:
+    """`[start, stop)` of every run of set flags."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8)))
+    return [(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]
 
 
 def _number(table: pa.Table, evidence: int, line: int) -> pa.Table:

@@ -3,6 +3,6 @@
 -- grain:    one row per evidence file
 -- parameters: none
 -- order:    evidence
-SELECT name, format, compression, bytes, content_bytes, records, repeated, rejected, blank, structure, complete, first_at, last_at, time_zone, time_zone_basis, sha256
+SELECT name, format, compression, bytes, content_bytes, records, repeated, rejected, blank, structure, complete, first_at, last_at, time_zone, time_zone_basis, sha256, container_sha256
 FROM evidence
 ORDER BY evidence

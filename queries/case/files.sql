@@ -40,6 +40,7 @@ SELECT
     evidence.structure_bytes,
     evidence.complete,
     evidence.sha256,
+    evidence.container_sha256,
     coalesce(reasons_of.reasons, []) AS reasons,
     coalesce(reasons_of.reason_counts, []) AS reason_counts
 FROM evidence

@@ -6,7 +6,7 @@
 SELECT
     e.evidence, e.name, e.sha256, e.format, e.format_reason, e.records,
     coalesce(q.requests, 0) AS requests,
-    e.repeated, e.rejected, e.blank, e.structure, e.bytes, e.content_bytes, e.complete, e.compression
+    e.repeated, e.rejected, e.blank, e.structure, e.bytes, e.content_bytes, e.complete, e.compression, e.container_sha256
 FROM evidence e
 LEFT JOIN (
     SELECT r.evidence, count(DISTINCT q.request) AS requests

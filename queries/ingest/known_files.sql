@@ -3,6 +3,6 @@
 -- grain:    one row per file
 -- parameters: none
 -- order:    evidence
-SELECT evidence, sha256, name
+SELECT evidence, sha256, name, container_sha256
 FROM evidence
 ORDER BY evidence

@@ -1,15 +1,13 @@
 -- question: (effect) which texts did each call use, and where?
--- inputs:   record_contents, record_groups, request_rows, request_roots
+-- inputs:   content_uses, record_groups, request_rows, request_roots
 -- grain:    one row per use of a text; equal text in the same place at two vantages is one use
 -- parameters: none
 -- order:    request, key, side, ordinal
 INSERT INTO request_contents BY NAME
 WITH uses AS (
-    SELECT t.request, q.key, c.side, c.field, c.role, c.ordinal, c.content, g.record
-    FROM record_contents c
-    JOIN record_groups g ON g.record = c.record
-    JOIN request_rows q ON q.call = g.call
-    JOIN request_roots t ON t.key = q.key
+    SELECT t.request, u.*
+    FROM content_uses u
+    JOIN request_roots t ON t.key = u.key
 ),
 told_twice AS (
     SELECT t.request

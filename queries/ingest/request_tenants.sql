@@ -1,11 +1,12 @@
 -- question: (effect) whose call is it, and who says so?
--- inputs:   requests, request_ids, record_ids, record_groups, request_rows, tenants
+-- inputs:   requests, request_ids, id_bases, record_ids, record_groups, request_rows, tenants
 -- grain:    one row per joined call
 -- parameters: none
 -- order:    none
 -- First what the call's own records say: the gateway before the engine before the client. Then what every gateway
--- record of one of its ids agrees on, though the id is too common to join by. Then the tenants file, by request id, key,
--- user, header, where all its lines for one kind agree. Last, the file's lines for tenants rename and merge accounts.
+-- record of one of its ids, or of the id it was made from (an item of a batch), agrees on, though that is too common to
+-- join by. Then the tenants file, by request id, key, user, header, where all its lines for one kind agree. Last, the
+-- file's lines for tenants rename and merge accounts.
 CREATE OR REPLACE TEMP TABLE request_tenants AS
 WITH own AS (
     SELECT
@@ -20,7 +21,7 @@ gateway_ids AS (
     SELECT i.id, min(q.tenant_id) AS tenant_id
     FROM request_ids i
     JOIN requests q ON q.key = i.key
-    WHERE i.vantage = 'gateway'
+    WHERE i.vantage = 'gateway' AND i.weight < 2
     GROUP BY i.id
     HAVING min(q.tenant_id) = max(q.tenant_id) AND count(*) = count(q.tenant_id)
 ),
@@ -28,7 +29,7 @@ keys_of AS (
     SELECT q.request, 'request_id' AS kind, 1 AS place, i.id
     FROM nameless n
     JOIN requests q ON q.request = n.request
-    JOIN request_ids i ON i.key = q.key
+    JOIN request_ids i ON i.key = q.key AND i.weight < 2
     UNION
     SELECT q.request,
         CASE WHEN i.kind = 'api_key' THEN 'api_key' ELSE 'header' END AS kind,
@@ -51,9 +52,16 @@ keys_of AS (
 ),
 inherited AS (
     SELECT k.request, min(g.tenant_id) AS tenant_id
-    FROM keys_of k
+    FROM (
+        SELECT request, id FROM keys_of WHERE kind = 'request_id'
+        UNION
+        SELECT q.request, b.id
+        FROM nameless n
+        JOIN requests q ON q.request = n.request
+        JOIN id_bases b ON b.key = q.key
+        WHERE length(b.id) >= 8
+    ) k
     JOIN gateway_ids g ON g.id = k.id
-    WHERE k.kind = 'request_id'
     GROUP BY k.request
     HAVING min(g.tenant_id) = max(g.tenant_id)
 ),

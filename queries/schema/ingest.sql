@@ -5,19 +5,21 @@
 -- order:    none
 -- All times are TIMESTAMP in UTC microseconds. All text offsets are code points. Keys are dense and start at 0.
 
--- One row per input file (per member, where a file holds several).
+-- One row per input file and per file that an archive holds; the archive's own row stands after those of its members
+-- and counts what is not a member's: its syntax (structure) and what is damaged (rejected).
 -- records + rejected + blank + structure = all lines; the *_bytes columns add up to content_bytes.
 CREATE TABLE IF NOT EXISTS evidence (
     evidence          INTEGER PRIMARY KEY,
     name              VARCHAR NOT NULL,      -- file name as given, for display only; never used as a path
-    sha256            VARCHAR NOT NULL,      -- of the file as it lies on disk
-    bytes             BIGINT NOT NULL,       -- of the file as it lies on disk
-    compression       VARCHAR NOT NULL,      -- none | gzip | zstd
+    sha256            VARCHAR NOT NULL,      -- of the file as it lies on disk, or of the member's bytes
+    bytes             BIGINT NOT NULL,       -- of the file as it lies on disk, or of the member's bytes
+    compression       VARCHAR NOT NULL,      -- none, or gzip | zstd | bzip2 | xz, several joined by + from the outside in
     content_bytes     BIGINT NOT NULL,       -- after decompression
     format            VARCHAR NOT NULL,      -- parser name, or unknown
     format_reason     VARCHAR NOT NULL,
     time_zone         VARCHAR NOT NULL,      -- zone that naive times were read in
-    time_zone_basis   VARCHAR NOT NULL,      -- declared | assumed | absolute
+    time_zone_basis   VARCHAR NOT NULL,      -- declared | assumed | absolute | inferred (joined calls fix it)
+    year_basis        VARCHAR,               -- null: the times name their year; file_time: the file's date; inferred
     first_at          TIMESTAMP,
     last_at           TIMESTAMP,
     records           BIGINT NOT NULL,
@@ -29,7 +31,8 @@ CREATE TABLE IF NOT EXISTS evidence (
     rejected_bytes    BIGINT NOT NULL,
     blank_bytes       BIGINT NOT NULL,
     structure_bytes   BIGINT NOT NULL,
-    complete          BOOLEAN NOT NULL       -- false: a limit or a damaged stream ended the reading early
+    complete          BOOLEAN NOT NULL,      -- false: a limit or a damaged stream ended the reading early
+    container_sha256  VARCHAR                -- of the archive that this file is a member of; null: given as a file
 );
 
 -- One row per unreadable record. Never the text.
@@ -160,6 +163,77 @@ CREATE TABLE IF NOT EXISTS joined_requests (
     examinable_reason  VARCHAR NOT NULL      -- 'full', or what is missing
 );
 
+-- One row per pair of vantages x kind of id at each x form: how well that kind tells calls apart. The kind `request_id` is
+-- the id that names the record. near/far: gateway and engine, gateway and client, engine and client.
+CREATE TABLE IF NOT EXISTS join_keys (
+    near_vantage    VARCHAR NOT NULL,
+    far_vantage     VARCHAR NOT NULL,
+    near_kind       VARCHAR NOT NULL,
+    far_kind        VARCHAR NOT NULL,
+    form            VARCHAR NOT NULL,        -- exact, or what must be taken off one id to get the other: 'prefix, suffix'
+    near_ids        BIGINT NOT NULL,         -- distinct ids of the kind (of that form) at the near vantage
+    near_repeated   BIGINT NOT NULL,         -- those of them that stand for several calls there
+    far_ids         BIGINT NOT NULL,
+    far_repeated    BIGINT NOT NULL,
+    one_to_one      BIGINT NOT NULL,         -- shared ids that stand for one call at each
+    one_to_many     BIGINT NOT NULL,         -- shared ids that stand for several calls at one of the two
+    many_to_many    BIGINT NOT NULL,
+    near_unmatched  BIGINT NOT NULL,
+    far_unmatched   BIGINT NOT NULL,
+    used            BOOLEAN NOT NULL,        -- false: too many of these ids repeat to trust those that do not
+    rank            BIGINT NOT NULL          -- 1 is the best
+);
+
+-- One row per call x pair of its vantages that something joins.
+CREATE TABLE IF NOT EXISTS request_joins (
+    request       BIGINT NOT NULL,
+    near_key      BIGINT NOT NULL,
+    far_key       BIGINT NOT NULL,
+    near_vantage  VARCHAR NOT NULL,
+    far_vantage   VARCHAR NOT NULL,
+    basis         VARCHAR NOT NULL,          -- id | derived_id | shared_id | id_and_text | text_and_time | text
+    near_kind     VARCHAR,                   -- null where a text joins
+    far_kind      VARCHAR,
+    form          VARCHAR NOT NULL           -- of the ids, as in join_keys; else which text: prompt, response, prompt and response
+);
+
+-- One row per vantage x other vantage x outcome.
+CREATE TABLE IF NOT EXISTS join_outcomes (
+    vantage        VARCHAR NOT NULL,
+    other_vantage  VARCHAR NOT NULL,
+    outcome        VARCHAR NOT NULL,         -- joined | one_to_many | many_to_one | many_to_many | tie | *_differs | not_corroborated | not_used | unmatched
+    requests       BIGINT NOT NULL
+);
+
+-- One row per pair of files with joined calls, and one per pair of vantages (no files). What the far clock shows more.
+CREATE TABLE IF NOT EXISTS clock_offsets (
+    near_vantage   VARCHAR NOT NULL,
+    far_vantage    VARCHAR NOT NULL,
+    near_evidence  INTEGER,
+    far_evidence   INTEGER,
+    offset_us      BIGINT NOT NULL,          -- median over the calls
+    low_us         BIGINT,                   -- the offset can not be less, since a call lies inside itself as seen farther out
+    high_us        BIGINT,                   -- nor more; low > high: the clocks drifted, or a call was joined wrongly
+    residual_us    BIGINT NOT NULL,          -- median absolute deviation
+    n              BIGINT NOT NULL,          -- joined calls with times at both
+    basis          VARCHAR NOT NULL          -- ids | texts | ids and texts, then what was compared: starts and ends | starts or ends | mixed
+);
+
+-- One row per text of a call that two vantages log differently. Never the text.
+CREATE TABLE IF NOT EXISTS divergences (
+    request      BIGINT NOT NULL,
+    side         VARCHAR NOT NULL,
+    field        VARCHAR NOT NULL,
+    vantage_a    VARCHAR NOT NULL,           -- nearer to the engine
+    vantage_b    VARCHAR NOT NULL,
+    kind         VARCHAR NOT NULL,           -- whitespace | special_tokens | truncated | prefix | suffix | contained | empty | added | different
+    first_at     BIGINT NOT NULL,            -- code point where they first differ, in both
+    code_points_a  BIGINT NOT NULL,
+    code_points_b  BIGINT NOT NULL,
+    content_a    BIGINT,                     -- null: no text there
+    content_b    BIGINT
+);
+
 -- One row per distinct text.
 CREATE TABLE IF NOT EXISTS contents (
     content      BIGINT PRIMARY KEY,
@@ -225,4 +299,13 @@ CREATE TABLE IF NOT EXISTS stages (
     input_digest  VARCHAR NOT NULL,
     outputs       VARCHAR NOT NULL,          -- JSON: row counts
     summary       VARCHAR NOT NULL           -- JSON: what the stage reported
+);
+
+-- One row per thing to switch on so that the next incident's logs say more: shipped with the program, by format.
+CREATE TABLE IF NOT EXISTS advice (
+    format   VARCHAR NOT NULL,               -- pattern (LIKE) of evidence.format; % is for all others
+    finding  VARCHAR NOT NULL,               -- as `ask readiness` names it
+    advice   VARCHAR NOT NULL,
+    since    VARCHAR NOT NULL,               -- versions that have it; 'any', or 'not checked'
+    source   VARCHAR NOT NULL                -- where that is known from
 );

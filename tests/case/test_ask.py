@@ -21,7 +21,9 @@ EXPECTED: dict[str, tuple[dict[str, str], tuple[str, ...], list[tuple[Any, ...]]
     ),
     "affected-tenants": ({}, ("tenant_id", "role"), [("acme", "source"), ("globex", "recipient")]),
     "ambiguous": ({}, ("fragment_id",), []),
+    "clocks": ({}, ("near_vantage",), []),
     "decoys": ({}, ("stratum",), []),
+    "divergences": ({}, ("request_id",), []),
     "evidence": ({}, ("name", "records", "rejected"), [("engine.jsonl", 3, 1)]),
     "examinable-per-hour": ({}, ("reason", "requests", "share"), [("full", 3, 1.0)]),
     "examinable-per-tenant": (
@@ -36,8 +38,22 @@ EXPECTED: dict[str, tuple[dict[str, str], tuple[str, ...], list[tuple[Any, ...]]
         ("fragment_id", "start", "end", "verdict", "sources"),
         [("f00d0001", 26, 84, "probable", ["acme"])],
     ),
-    "join-keys": ({}, ("vantages", "tenant_basis", "requests"), [("engine", "record", 3)]),
+    "join-keys": ({}, ("near_kind",), []),
+    "join-outcomes": ({}, ("vantage",), []),
     "numbers": ({}, ("name",), []),
+    "readiness": (
+        {},
+        ("finding", "n", "total", "unit"),
+        [
+            ("examinable", 3, 3, "requests"),
+            ("prompt_full", 3, 3, "requests"),
+            ("response_full", 3, 3, "requests"),
+            ("joined", 0, 3, "requests"),
+            ("no_batch_or_slot", 3, 3, "requests"),
+            ("one_vantage", 3, 3, "requests"),
+            ("rejected_lines", 1, 4, "lines"),
+        ],
+    ),
     "rejects": ({}, ("evidence_name", "line", "byte_offset", "reason"), [("engine.jsonl", 4, 900, "bad_json")]),
     "repeated-ids": ({}, ("request_id",), []),
     "request": (
@@ -54,6 +70,7 @@ EXPECTED: dict[str, tuple[dict[str, str], tuple[str, ...], list[tuple[Any, ...]]
         [("req-0", 15, 73, "req-1", "globex")],
     ),
     "unattributed": ({}, ("fragment_id", "recipient_request_id"), [("f00d0002", "req-2")]),
+    "vantages": ({}, ("vantages", "tenant_basis", "requests"), [("engine", "record", 3)]),
     "verdicts": ({}, ("kind", "verdict", "fragments"), [("undetermined", "undetermined", 1), ("verbatim", "probable", 1)]),
     "who-to-whom": (
         {},
@@ -83,6 +100,85 @@ def test_repeated_ids_are_listed_with_their_tenants(filled: Case, filler: Any) -
     found = ask(filled, "repeated-ids").records()
     assert [(row["request_id"], row["requests"], row["tenant_ids"]) for row in found] == [
         ("req-1", 2, ["acme", "globex"])
+    ]
+
+
+def test_readiness_takes_the_advice_of_the_most_specific_format(filled: Case, filler: Any) -> None:
+    finding = {"finding": "one_vantage", "since": "any", "source": "s"}
+    filler(
+        filled,
+        "advice",
+        [
+            {**finding, "format": "%", "advice": "general"},
+            {**finding, "format": "hous%", "advice": "for the house format"},
+            {**finding, "format": "sglang%", "advice": "for another"},
+        ],
+    )
+    filler(
+        filled, "residencies", [{"request": r, "worker": "w0", "basis": b} for r, b in ((0, "logged"), (1, "derived"))]
+    )
+    rows = {row["finding"]: row for row in ask(filled, "readiness").records()}
+    assert (rows["one_vantage"]["format"], rows["one_vantage"]["next_time"]) == ("house", "for the house format")
+    assert rows["one_vantage"]["share"] == 1.0
+    assert (rows["no_batch_or_slot"]["n"], rows["no_batch_or_slot"]["next_time"]) == (2, None)
+    assert rows["examinable"]["next_time"] is None
+
+
+def test_join_keys_say_what_each_kind_joined(filled: Case, filler: Any) -> None:
+    key = {"near_vantage": "gateway", "far_vantage": "engine", "near_kind": "request_id", "far_kind": "rid"}
+    filler(
+        filled,
+        "join_keys",
+        [
+            {**key, "form": "exact", "near_ids": 5, "far_ids": 4, "one_to_one": 3, "near_unmatched": 2, "rank": 1},
+            {**key, "far_kind": "x-request-id", "form": "exact", "many_to_many": 1, "used": False, "rank": 2},
+        ],
+    )
+    link = {**key, "form": "exact", "basis": "id"}
+    text = {**key, "near_kind": None, "far_kind": None, "basis": "text_and_time", "form": "response"}
+    filler(filled, "request_joins", [link, {**link, "request": 1}, text])
+    found = ask(filled, "join-keys").records()
+    assert [
+        (row["near_kind"], row["far_kind"], row["one_to_one"], row["used"], row["joined_calls"]) for row in found
+    ] == [
+        ("request_id", "rid", 3, True, 2),
+        ("request_id", "x-request-id", 0, False, 0),
+        ("text_and_time", "text_and_time", None, True, 1),
+    ]
+
+
+def test_join_outcomes_have_shares(filled: Case, filler: Any) -> None:
+    row = {"vantage": "engine", "other_vantage": "gateway"}
+    filler(
+        filled, "join_outcomes", [{**row, "outcome": "joined", "requests": 3}, {**row, "outcome": "tie", "requests": 1}]
+    )
+    found = ask(filled, "join-outcomes").rows
+    assert found == (("engine", "gateway", "joined", 3, 4, 0.75), ("engine", "gateway", "tie", 1, 4, 0.25))
+
+
+def test_divergences_say_where_it_changed(filled: Case, filler: Any) -> None:
+    row = {"request": 1, "field": "f", "vantage_a": "engine", "vantage_b": "gateway", "first_at": 5}
+    filler(
+        filled,
+        "divergences",
+        [{**row, "side": "prompt", "kind": "whitespace"}, {**row, "side": "response", "kind": "different"}],
+    )
+    found = ask(filled, "divergences").records()
+    assert [(row["request_id"], row["kind"], row["alarming"], row["changed"]) for row in found] == [
+        ("req-1", "different", True, "after the engine's log, at or before the gateway's"),
+        ("req-1", "whitespace", False, "after the gateway's log, at or before the engine's"),
+    ]
+
+
+def test_clocks_are_in_seconds_and_say_whether_they_keep_step(filled: Case, filler: Any) -> None:
+    row = {"near_vantage": "gateway", "far_vantage": "engine", "offset_us": 1_500_000, "residual_us": 250_000, "n": 9}
+    filler(filled, "clock_offsets", [{**row, "near_evidence": None, "far_evidence": None, "low_us": 10, "high_us": 20}])
+    filler(filled, "clock_offsets", [{**row, "near_evidence": 0, "far_evidence": 0, "low_us": 20, "high_us": 10}])
+    found = ask(filled, "clocks").records()
+    columns = ("near_name", "offset_seconds", "residual_seconds", "n", "keeps_step")
+    assert [tuple(row[column] for column in columns) for row in found] == [
+        (None, 1.5, 0.25, 9, True),
+        ("engine.jsonl", 1.5, 0.25, 9, False),
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from forensics.case import errors
 from forensics.case.ask import questions
-from forensics.cli.reference import cli_page, commands, questions_page
+from forensics.cli.reference import cli_page, commands, formats_page, questions_page
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"
@@ -19,6 +19,8 @@ VERBS = [name.removeprefix("forensics ") for name, _ in commands()]
 def test_reference_pages_are_those_of_the_code() -> None:
     assert (DOCS / "cli.md").read_text(encoding="utf-8") == cli_page(), "run: make docs"
     assert (DOCS / "questions.md").read_text(encoding="utf-8") == questions_page(), "run: make docs"
+    formats = (DOCS / "formats.md").read_text(encoding="utf-8")
+    assert formats == formats_page(formats), "run: make docs"
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/architecture.md", "docs/first-case.md", "docs/cli.md"])

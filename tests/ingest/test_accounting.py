@@ -305,7 +305,7 @@ def test_documents_reconcile(data):
 def test_a_folder_of_junk_is_counted_and_refused(bench):
     bench.put("a.bin", bytes(range(256)) * 40)
     bench.put("b.txt", "hello\nworld\n")
-    bench.put("c.zip", b"PK\x03\x04" + b"\0" * 50)
+    bench.put("c.7z", b"7z\xbc\xaf\x27\x1c" + b"\0" * 50)
     bench.put("empty", b"")
     bench.put("sub/package.json", '{\n "name": "x"\n}\n')
     with pytest.raises(NothingReadable):
@@ -326,7 +326,7 @@ def test_a_folder_of_junk_is_counted_and_refused(bench):
     assert {row["name"] for row in rows} == {
         "evidence/a.bin",
         "evidence/b.txt",
-        "evidence/c.zip",
+        "evidence/c.7z",
         "evidence/empty",
         "evidence/sub/package.json",
     }

@@ -103,7 +103,7 @@ def mutated(data: bytes, chance: random.Random) -> bytes:
 
 def check(path: Path, name: str) -> None:
     file = EvidenceFile(path, name, path.stat().st_size, 1_790_000_000 * 10**9)
-    reading = Reading(None, "UTC", 1 << 20, 1000, 1 << 30)
+    reading = Reading(None, "UTC", 1 << 20, 1000, 1 << 30, 1000, 4)
     forget()
     account, blocks = open_file(file, "0" * 64, reading)
     for block in blocks:

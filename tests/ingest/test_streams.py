@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
-import zlib
+import lzma
 
 import pytest
 import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forensics.ingest.streams import Limits, StreamEnd, pieces, sniff
+from forensics.ingest.streams import Budget, Limits, StreamEnd, peel, pieces, sniff
 
 LINES = [b'{"request_id":"r%d","tenant_id":"t","x":"%s"}\n' % (i, str(i * 7919).encode() * 20) for i in range(3000)]
 DATA = b"".join(LINES)
@@ -39,6 +40,10 @@ FORMS = {
     + (9).to_bytes(4, "little")
     + b"any bytes"
     + zstandard.ZstdCompressor(write_content_size=False).compress(DATA),
+    "bzip2": bz2.compress(DATA),
+    "bzip2-streams": b"".join(bz2.compress(DATA[i : i + 50_000]) for i in range(0, len(DATA), 50_000)),
+    "xz": lzma.compress(DATA),
+    "xz-streams": b"".join(lzma.compress(DATA[i : i + 50_000]) + bytes(8) for i in range(0, len(DATA), 50_000)),
     "zstd-zeros": zstandard.ZstdCompressor(level=19).compress(b'{"request_id":"0"}\n' + b"0" * 3_000_000),
 }
 
@@ -67,7 +72,7 @@ def test_a_block_of_one_repeated_byte(tmp_path):
     assert read(path, "zstd") == (b'{"request_id":"0"}\n' + b"0" * 3_000_000, None)
 
 
-@pytest.mark.parametrize("form", ["gzip", "gzip-members", "zstd", "zstd-blocks", "zstd-frames"])
+@pytest.mark.parametrize("form", [form for form in FORMS if form not in ("zstd-zeros", "gzip-padded")])
 @given(share=st.floats(0.01, 0.999))
 @settings(max_examples=15, deadline=None)
 def test_a_cut_stream_is_a_prefix_and_says_so(tmp_path_factory, form, share):
@@ -79,8 +84,8 @@ def test_a_cut_stream_is_a_prefix_and_says_so(tmp_path_factory, form, share):
     assert DATA.startswith(data)
     if reason is None:
         # Only where the cut falls between two members is there nothing to see.
-        assert form in ("gzip-members", "zstd-frames")
-        assert zlib.crc32(data) == zlib.crc32(DATA[: len(data)]) and len(data) % 50_000 == 0
+        assert form in ("gzip-members", "zstd-frames", "bzip2-streams", "xz-streams")
+        assert len(data) % 50_000 == 0 or data == DATA
     else:
         assert reason == "damaged_stream"
 
@@ -94,7 +99,7 @@ def test_every_block_edge_of_a_zstd_file(tmp_path):
         assert read(path, "zstd")[1] == "damaged_stream"
 
 
-@pytest.mark.parametrize("form", ["gzip", "zstd-blocks"])
+@pytest.mark.parametrize("form", ["gzip", "zstd-blocks", "bzip2", "xz"])
 @given(at=st.floats(0.0, 1.0), value=st.integers(0, 255))
 @settings(max_examples=30, deadline=None)
 def test_a_changed_byte_never_raises_anything_else(tmp_path_factory, form, at, value):
@@ -105,7 +110,7 @@ def test_a_changed_byte_never_raises_anything_else(tmp_path_factory, form, at, v
     read(path, form.split("-")[0], Limits(10**9, 1 << 24))
 
 
-@pytest.mark.parametrize("form", ["gzip", "zstd-blocks"])
+@pytest.mark.parametrize("form", ["gzip", "zstd-blocks", "bzip2-streams", "xz"])
 def test_truncated_evidence_is_counted_and_said(bench, form):
     raw = FORMS[form]
     bench.put("log", raw[: len(raw) * 3 // 4])
@@ -123,16 +128,94 @@ def test_truncated_evidence_is_counted_and_said(bench, form):
     )
 
 
-def test_trailing_garbage_is_said(bench):
-    bench.put("log.gz", gzip.compress(b'{"request_id":"a"}\n') + b"garbage")
+SMALL = b"".join(LINES[:12])
+PACKED = {
+    "gzip": gzip.compress(SMALL, mtime=0),
+    "zstd": zstandard.ZstdCompressor(write_checksum=True).compress(SMALL),
+    "bzip2": bz2.compress(SMALL),
+    "xz": lzma.compress(SMALL),
+}
+PACKED |= {f"{outer}+{inner}": PACKED[inner] for inner in list(PACKED) for outer in ("gzip", "xz")}
+for _name in [name for name in PACKED if "+" in name]:
+    PACKED[_name] = (gzip.compress if _name.startswith("gzip") else lzma.compress)(PACKED[_name])
+
+
+@pytest.mark.parametrize("form", PACKED)
+def test_every_cut_of_a_small_stream_is_said(tmp_path, form):
+    """At every byte, whatever the layers: never a whole file that is shorter."""
+    path = tmp_path / "f"
+    raw = PACKED[form]
+    for cut in range(1, len(raw)):
+        path.write_bytes(raw[:cut])
+        data, reason = read(path, form)
+        assert reason == "damaged_stream" and SMALL.startswith(data), cut
+    path.write_bytes(raw)
+    assert read(path, form) == (SMALL, None)
+    assert peel(path, 4).compression == form
+    # One after the other, of one form.
+    path.write_bytes(raw + raw)
+    assert read(path, form) == (SMALL + SMALL, None)
+
+
+def test_layers_are_told_by_content_and_counted(tmp_path):
+    path = tmp_path / "f"
+    data = SMALL
+    for _ in range(5):
+        data = gzip.compress(data)
+    path.write_bytes(data)
+    assert (peel(path, 4).inner, peel(path, 5).inner, peel(path, 5).layers) == ("depth", "none", ("gzip",) * 5)
+    path.write_bytes(SMALL)
+    assert peel(path, 4).compression == "none"
+    assert [sniff(head) for head in (b"BZhello", b"BZh9 is a word", b"", b"\x1f", b"PK")] == ["none"] * 5
+
+
+@pytest.mark.parametrize("place", [0.5, 0.99])
+def test_what_stands_before_the_damage_is_read(tmp_path, place):
+    """A wrong byte in the last stretch must not cost the lines before it."""
+    raw = bytearray(gzip.compress(DATA))
+    raw[int(len(raw) * place)] ^= 0xFF
+    path = tmp_path / "f"
+    path.write_bytes(raw)
+    data, reason = read(path, "gzip")
+    assert reason == "damaged_stream"
+    common = next((i for i, (a, b) in enumerate(zip(data, DATA, strict=False)) if a != b), len(data))
+    assert common > len(DATA) * place * 0.9
+    raw = bytearray(PACKED["gzip"])
+    raw[-6] ^= 1  # the checksum
+    path.write_bytes(raw)
+    assert read(path, "gzip") == (SMALL, "damaged_stream")
+
+
+def test_a_window_that_takes_gigabytes_is_refused(tmp_path):
+    path = tmp_path / "f"
+    big = lzma.compress(SMALL, format=lzma.FORMAT_XZ, filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 29}])
+    path.write_bytes(big)
+    assert read(path, "xz") == (b"", "memory")
+    frame = bytearray(zstandard.ZstdCompressor(write_content_size=False).compress(SMALL))
+    assert not frame[4] & 0x20
+    frame[5] = 21 << 3  # 2 GiB
+    path.write_bytes(frame)
+    assert read(path, "zstd") == (b"", "memory")
+
+
+@pytest.mark.parametrize("compression", ["gzip", "zstd", "bzip2", "xz"])
+def test_trailing_garbage_is_said(bench, compression):
+    pack = {"gzip": gzip.compress, "zstd": zstandard.ZstdCompressor().compress, "bzip2": bz2.compress}
+    bench.put("log.gz", pack.get(compression, lzma.compress)(b'{"request_id":"a"}\n') + b"garbage")
     summary = bench.run()
     assert (summary.figures["records"], summary.figures["files"][0]["complete"]) == (1, False)
 
 
-@pytest.mark.parametrize("compression", ["gzip", "zstd"])
+@pytest.mark.parametrize("compression", ["gzip", "zstd", "bzip2", "xz", "xz+gzip"])
 def test_a_bomb_is_stopped(bench, compression):
-    bomb = b'{"request_id":"a"}\n' + b"0" * (200 << 20)
-    packed = gzip.compress(bomb, 9) if compression == "gzip" else zstandard.ZstdCompressor(level=3).compress(bomb)
+    bomb = b'{"request_id":"a"}\n' + b"0" * (200 << 20 if compression == "gzip" else 90 << 20)
+    packed = {
+        "gzip": lambda: gzip.compress(bomb, 9),
+        "zstd": lambda: zstandard.ZstdCompressor(level=3).compress(bomb),
+        "bzip2": lambda: bz2.compress(bomb, 9),
+        "xz": lambda: lzma.compress(bomb, preset=0),
+        "xz+gzip": lambda: lzma.compress(gzip.compress(bomb, 9)),
+    }[compression]()
     bench.put("log", packed)
     summary = bench.run(max_line_bytes=1 << 20)
     file = summary.figures["files"][0]
@@ -140,6 +223,24 @@ def test_a_bomb_is_stopped(bench, compression):
     assert (file["complete"], file["records"]) == (False, 1)
     assert file["reasons"] == {"oversized_line": 1, "ratio": 1}
     assert file["content_bytes"] < 80 << 20
+
+
+def test_a_layer_that_yields_nothing_is_bounded_too(tmp_path):
+    """Inside, millions of empty members: nothing comes out at the top, and the layer below must stop it."""
+    empty = gzip.compress(b"", mtime=0)
+    one = gzip.compress(empty * (1 << 20), 9, mtime=0)  # 20 MiB in 64 KiB
+    path = tmp_path / "f"
+    path.write_bytes(lzma.compress(one * 4))
+    assert read(path, "xz+gzip+gzip", Limits(1000, 1 << 40)) == (b"", "ratio")
+
+
+def test_a_budget_is_shared():
+    budget = Budget(1 << 20, 1000, 1 << 40)
+    budget.take(1000 << 20)
+    with pytest.raises(StreamEnd, match="ratio"):
+        budget.take(1)
+    with pytest.raises(StreamEnd, match="size"):
+        Budget(1, 1000, 10).take(11)
 
 
 def test_max_bytes(bench):
