@@ -33,7 +33,7 @@ class Corpus:
         self.world = world
         self._fits = int(world.text_bytes.sum()) <= case.resources.memory_bytes // MEMORY_SHARE
         self._kept: list[TextBatch] = []
-        self._first: list[int] = []
+        self._batch_of = np.zeros(0, dtype=np.int32)
 
     @property
     def in_memory(self) -> bool:
@@ -43,30 +43,36 @@ class Corpus:
     def batches(self, wanted: npt.NDArray[np.bool_]) -> Iterator[TextBatch]:
         """The wanted texts in batches of about BATCH_BYTES: content keys, UTF-8 buffer, offsets."""
         if self._fits and not self._kept:
-            self._kept = list(self._read())
-            self._first = [int(keys[0]) for keys, _, _ in self._kept]
-        source = self._kept if self._fits else self._read()
-        keys_left: list[Ints] = []
-        parts: list[npt.NDArray[np.uint8]] = []
-        sizes: list[Ints] = []
-        size = 0
-        for keys, buffer, offsets in source:
-            mask = wanted[keys]
-            if mask.all():
-                yield keys, buffer, offsets
+            self._keep()
+        pack = _Pack()
+        for batch in self._kept if self._fits else self._read():
+            mask = wanted[batch[0]]
+            if self._fits and mask.all():
+                yield batch
                 continue
-            rows = np.flatnonzero(mask)
-            if rows.size == 0:
-                continue
-            keys_left.append(keys[rows])
-            sizes.append(offsets[rows + 1] - offsets[rows])
-            parts.extend(buffer[offsets[row] : offsets[row + 1]] for row in rows.tolist())
-            size += int(sizes[-1].sum())
-            if size >= BATCH_BYTES:
-                yield _packed(keys_left, parts, sizes)
-                keys_left, parts, sizes, size = [], [], [], 0
-        if keys_left:
-            yield _packed(keys_left, parts, sizes)
+            pack.add(batch, np.flatnonzero(mask))
+            if pack.size >= BATCH_BYTES:
+                yield pack.take()
+        if pack.size:
+            yield pack.take()
+
+    def _keep(self) -> None:
+        """Read all texts, responses and others apart: the two are asked for apart, and need no copy then."""
+        self._batch_of = np.zeros(self.world.text_bytes.size, dtype=np.int32)
+        packs = (_Pack(), _Pack())
+        for batch in self._read():
+            is_response = self.world.is_response[batch[0]]
+            for pack, mask in zip(packs, (is_response, ~is_response), strict=True):
+                pack.add(batch, np.flatnonzero(mask))
+                if pack.size >= BATCH_BYTES:
+                    self._keep_batch(pack.take())
+        for pack in packs:
+            if pack.size:
+                self._keep_batch(pack.take())
+
+    def _keep_batch(self, batch: TextBatch) -> None:
+        self._batch_of[batch[0]] = len(self._kept)
+        self._kept.append(batch)
 
     def over(
         self,
@@ -96,39 +102,51 @@ class Corpus:
 
     def data(self, key: int) -> npt.NDArray[np.uint8]:
         """One text as UTF-8. Only while the texts are in memory."""
-        place = int(np.searchsorted(self._first, key, side="right")) - 1
-        keys, buffer, offsets = self._kept[place]
+        keys, buffer, offsets = self._kept[self._batch_of[key]]
         row = int(np.searchsorted(keys, key))
-        return buffer[offsets[row] : offsets[row + 1]]
+        found: npt.NDArray[np.uint8] = buffer[offsets[row] : offsets[row + 1]]
+        return found
 
     def _read(self) -> Iterator[TextBatch]:
-        waiting: list[pa.RecordBatch] = []
-        size = 0
         last = -1
         for batch in self.case.batches("attribution/texts", rows=BATCH_ROWS):
-            keys = batch["content"].to_numpy()
+            keys = batch["content"].to_numpy().astype(np.int64)
             if keys.size and (int(keys[0]) <= last or bool((np.diff(keys) <= 0).any())):
                 raise RuntimeError("contents are not stored in the order of their keys")
             last = int(keys[-1]) if keys.size else last
-            waiting.append(batch)
-            size += batch.nbytes
-            if size >= BATCH_BYTES:
-                yield _buffers(waiting)
-                waiting, size = [], 0
-        if waiting:
-            yield _buffers(waiting)
+            column = batch["text"].cast(pa.large_string())
+            _, ends, data = column.buffers()
+            offsets = np.frombuffer(ends, dtype=np.int64)[column.offset : column.offset + len(column) + 1]
+            yield keys, np.frombuffer(data if data is not None else b"", dtype=np.uint8), offsets
 
 
-def _buffers(batches: list[pa.RecordBatch]) -> TextBatch:
-    table = pa.Table.from_batches(batches)
-    column = table["text"].cast(pa.large_string()).combine_chunks()
-    column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
-    offsets = np.frombuffer(column.buffers()[1], dtype=np.int64)[column.offset : column.offset + len(column) + 1]
-    data = column.buffers()[2]
-    buffer = np.frombuffer(data, dtype=np.uint8) if data is not None else np.zeros(0, dtype=np.uint8)
-    return table["content"].to_numpy().astype(np.int64), buffer, offsets
+class _Pack:
+    """Texts on their way into one batch; `size` in bytes, at least 1 a text."""
 
+    def __init__(self) -> None:
+        self.size = 0
+        self._keys: list[Ints] = []
+        self._parts: list[npt.NDArray[np.uint8]] = []
+        self._sizes: list[Ints] = []
 
-def _packed(keys: list[Ints], parts: list[npt.NDArray[np.uint8]], sizes: list[Ints]) -> TextBatch:
-    offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
-    return np.concatenate(keys), np.concatenate(parts), offsets
+    def add(self, batch: TextBatch, rows: Ints) -> None:
+        """Take these rows of a batch."""
+        if rows.size == 0:
+            return
+        keys, buffer, offsets = batch
+        sizes = offsets[rows + 1] - offsets[rows]
+        parts = [buffer[offsets[row] : offsets[row + 1]] for row in rows.tolist()]
+        if 2 * int(sizes.sum()) < buffer.size:  # a copy, or a few texts would hold on to the memory of many
+            parts = [np.concatenate(parts)]
+        self._keys.append(keys[rows])
+        self._sizes.append(sizes)
+        self._parts.extend(parts)
+        self.size += int(sizes.sum()) + rows.size
+
+    def take(self) -> TextBatch:
+        """What was taken, as a batch; empty afterwards."""
+        sizes = np.concatenate(self._sizes)
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        batch = np.concatenate(self._keys), np.concatenate(self._parts), offsets
+        self._keys, self._parts, self._sizes, self.size = [], [], [], 0
+        return batch

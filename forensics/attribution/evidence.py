@@ -41,6 +41,7 @@ from forensics.attribution.strength import (
 )
 from forensics.attribution.texts import Texts
 from forensics.text.fold import Units
+from forensics.text.keys import distinct
 from forensics.text.public import is_public_constant, is_public_token, public_share
 from forensics.text.runs import tail_overlap, total_weight
 from forensics.text.words import Keys, Words
@@ -221,7 +222,7 @@ def _question(texts: Texts, content: int) -> tuple[Units, Keys]:
     low = max(0, folded.units.size - ASKED_REACH)
     inside = found.starts >= low
     part = Words(found.starts[inside], found.ends[inside], found.hashes[inside], found.single[inside])
-    return folded.units[low:].copy(), np.unique(terms_of(part))
+    return folded.units[low:].copy(), distinct(terms_of(part))
 
 
 def _asks_for_text(question: tuple[Units, Keys] | None) -> bool:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from forensics.attribution.holdings import LATE, Ints, World
 from forensics.attribution.seeds import Places, Rows
 from forensics.text.fingerprint import GRAM, NUMBERS, context_run
+from forensics.text.keys import distinct
 
 # kinds of hits
 # (OWN: the recipient's own material, shared with others; GIVEN: `holder` was given the text before it sent it)
@@ -62,17 +63,40 @@ class Carriers:
         first, last = _between(self._contents, content)
         rows = self._order[first:last]
         starts = self._rows.start[rows]
-        seeds = np.unique(self._rows.seed[rows[(starts >= low) & (starts < high)]])
-        if seeds.size == 0:
-            return frozenset()
+        seeds = distinct(self._rows.seed[rows[(starts >= low) & (starts < high)]])
         holdings = self._world.holdings
-        counts = np.zeros(len(self._world.requests.unit_names) + 1, dtype=np.int64)
-        for seed in seeds.tolist():
-            begin, end = _between(self._rows.seed, seed)
-            held = np.unique(self._rows.content[begin : min(end, begin + MAX_GROUP)])
-            spans = [np.arange(holdings.of_content[c], holdings.of_content[c + 1]) for c in held.tolist()]
-            counts[np.unique(holdings.unit[np.concatenate(spans)])] += 1
-        return frozenset(int(unit) for unit in np.flatnonzero(2 * counts[:-1] >= seeds.size))
+        units = len(self._world.requests.unit_names)
+        counts = _holders(seeds, self._rows.seed, self._rows.content, holdings.of_content, holdings.unit, units)
+        return frozenset(np.flatnonzero((2 * counts >= seeds.size) & (counts > 0)).tolist())
+
+
+@numba.njit(cache=True, nogil=True)
+def _holders(seeds: Any, rows: Any, contents: Any, of_content: Any, unit_of: Any, units: int) -> Any:
+    """How many of `seeds` (ascending) each unit holds, looking at no more than MAX_GROUP rows of a seed."""
+    counts = np.zeros(units, dtype=np.int64)
+    counted = np.full(units, -1, dtype=np.int64)  # the last seed that was counted for a unit
+    for seed in seeds:
+        low, high = 0, rows.size
+        while low < high:
+            middle = (low + high) >> 1
+            if rows[middle] < seed:
+                low = middle + 1
+            else:
+                high = middle
+        previous = -1
+        for row in range(low, min(rows.size, low + MAX_GROUP)):
+            if rows[row] != seed:
+                break
+            content = contents[row]
+            if content == previous:
+                continue
+            previous = content
+            for held in range(of_content[content], of_content[content + 1]):
+                unit = unit_of[held]
+                if unit >= 0 and counted[unit] != seed:
+                    counted[unit] = seed
+                    counts[unit] += 1
+    return counts
 
 
 def _between(ascending: Places, value: int) -> Ints:

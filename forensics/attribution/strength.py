@@ -21,8 +21,9 @@ from forensics.attribution.candidates import Candidate
 from forensics.attribution.corpus import Corpus, TextBatch
 from forensics.attribution.texts import Texts
 from forensics.text.characters import character_model
+from forensics.text.keys import among, distinct
 from forensics.text.symbols import BOUNDARY, boundaries
-from forensics.text.words import Keys, Words, count_keys, pairs, terms, triples
+from forensics.text.words import Keys, Words, count_keys, pairs, sum_counts, terms, triples
 
 PRIOR = 4.0
 MIN_TENANTS = 2
@@ -57,15 +58,9 @@ class Counts:
 
     def of(self, wanted: Keys, leave_out: frozenset[int]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         """Occurrences of each key and the number of units that have it, without the units `leave_out`."""
-        if wanted.size == 0:
-            return np.zeros(0), np.zeros(0, dtype=np.int64)
-        index = np.minimum(np.searchsorted(self.keys, wanted), self.keys.size - 1)
-        rows = self.counts[index].astype(np.int64)
-        rows[self.keys[index] != wanted] = 0
-        out = sorted(unit for unit in leave_out if 0 <= unit < rows.shape[1])
-        rows[:, out] = 0
-        tenants = (rows > 0).sum(axis=1)
-        total = rows.sum(axis=1).astype(np.float64)
+        out = np.zeros(self.counts.shape[1], dtype=np.bool_)
+        out[[unit for unit in leave_out if 0 <= unit < out.size]] = True
+        total, tenants = sum_counts(self.keys, self.counts, wanted, out)
         return np.where(tenants >= MIN_TENANTS, total, 0.0), tenants
 
 
@@ -86,7 +81,7 @@ def keys_of(found: Words, start: int, end: int) -> tuple[Words, Keys]:
 def count_background(corpus: Corpus, keys: Keys, budget: int) -> Counts:
     """Count `keys` over the case's texts, responses first, up to `budget` bytes, on all threads."""
     world = corpus.world
-    keys = np.unique(keys)
+    keys = distinct(keys)
     units = len(world.requests.unit_names)
     order = corpus.case.arrow("attribution/background_texts")
     sizes = order["bytes"].to_numpy()
@@ -120,12 +115,12 @@ def prompt_terms(texts: Texts, contents: list[int]) -> Keys:
     found: list[Keys] = []
     size = 0
     for content in reversed(contents):
-        part = np.unique(terms(texts.words(content)))
+        part = distinct(terms(texts.words(content)))
         found.append(part)
         size += part.size
         if size >= MAX_TERMS:
             break
-    return np.unique(np.concatenate(found))[: 2 * MAX_TERMS] if found else np.zeros(0, dtype=np.uint64)
+    return distinct(np.concatenate(found))[: 2 * MAX_TERMS] if found else np.zeros(0, dtype=np.uint64)
 
 
 def measure(candidate: Candidate, texts: Texts, counts: Counts, recipient: int) -> Strength:
@@ -201,19 +196,19 @@ def _words_bits(
 def kinship(strength: Strength, prompt: Keys) -> float:
     """Share (0..1, by bits) of a candidate's telling terms that a prompt holds too; 0 where it has none."""
     total = float(strength.term_bits.sum())
-    return float(strength.term_bits[np.isin(strength.terms, prompt)].sum()) / total if total else 0.0
+    return float(strength.term_bits[among(strength.terms, prompt)].sum()) / total if total else 0.0
 
 
 def asked_share(strength: Strength, first: Keys, second: Keys) -> float:
     """Share (0..1, by bits) of a candidate's terms, common ones too, that both questions hold."""
     total = float(strength.all_term_bits.sum())
-    both = np.isin(strength.terms, first) & np.isin(strength.terms, second)
+    both = among(strength.terms, first) & among(strength.terms, second)
     return float(strength.all_term_bits[both].sum()) / total if total else 0.0
 
 
 def particulars(strength: Strength, theirs: Keys, own: Keys) -> tuple[float, float]:
     """Bits of telling terms that only their prompt holds, and of those that only the own prompt holds."""
-    in_theirs, in_own = np.isin(strength.terms, theirs), np.isin(strength.terms, own)
+    in_theirs, in_own = among(strength.terms, theirs), among(strength.terms, own)
     bits = strength.term_bits
     return float(bits[in_theirs & ~in_own].sum()), float(bits[in_own & ~in_theirs].sum())
 
@@ -233,6 +228,6 @@ def likeness(first: Keys, second: Keys, counts: Counts, leave_out: frozenset[int
         return np.where(tenants > max(3, units // 5), 0.0, np.clip(weights, 0.0, None))
 
     one, two = weigh(first), weigh(second)
-    shared = float(one[np.isin(first, second)].sum())
+    shared = float(one[among(first, second)].sum())
     smaller = min(float(one.sum()), float(two.sum()))
     return shared / smaller if smaller > 0 else 0.0

@@ -21,6 +21,8 @@ from forensics.cli.options import (
     MaxRatio,
     MaxRejects,
     Memory,
+    PrivateKeys,
+    Profiles,
     Quiet,
     Tenants,
     Threads,
@@ -42,6 +44,8 @@ def ingest(
     isolate_by: Isolation = IsolateBy.tenant,
     time_zone: TimeZone = None,
     log_format: LogFormat = None,
+    profile: Profiles = None,
+    private_key: PrivateKeys = None,
     max_rejects: MaxRejects = None,
     max_line_bytes: MaxLineBytes = None,
     max_ratio: MaxRatio = None,
@@ -58,6 +62,7 @@ def ingest(
 
     def work(terminal: Terminal) -> Result:
         from forensics.case.store import Resources
+        from forensics.ingest.profile_files import read_profiles
         from forensics.pipeline import PipelineParameters, run_stage
 
         resources = Resources(memory_bytes(memory), threads)
@@ -71,6 +76,8 @@ def ingest(
             max_rejects,
             bounds,
             resources=resources,
+            profiles=read_profiles(profile or ()),
+            private_keys=tuple(private_key or ()),
         )
         try:
             with terminal.progress() as progress:

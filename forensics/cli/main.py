@@ -10,7 +10,21 @@ from typing import Annotated
 import typer
 
 from forensics import __version__
-from forensics.cli import ask, case, evaluate, explain, ingest, later, notify, review, run, simulate, stages, trace
+from forensics.cli import (
+    ask,
+    case,
+    evaluate,
+    explain,
+    ingest,
+    later,
+    notify,
+    profile,
+    review,
+    run,
+    simulate,
+    stages,
+    trace,
+)
 from forensics.cli.terminal import INTERRUPTED, is_interruption
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
@@ -86,7 +100,8 @@ _later(_replay, "replay ", "plan", "Plan trials for a case.")
 _later(_replay, "replay ", "run", "Run planned trials.")
 
 _profile = _group("profile", "Declarative log formats.")
-_later(_profile, "profile ", "test", "Try a profile on a log.")
+_profile.command("test")(profile.test)
+_profile.command("list")(profile.listed)
 
 _reference = _group("reference", "Public texts that are nobody's.")
 _later(_reference, "reference ", "add", "Add a public text to a case.")

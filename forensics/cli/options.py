@@ -42,6 +42,19 @@ LogFormat = Annotated[
     str | None,
     typer.Option("--format", metavar="NAME", help="The log format; none: judged by content.", show_default=False),
 ]
+Profiles = Annotated[
+    list[Path] | None,
+    typer.Option("--profile", metavar="FILE", help="A TOML profile of a log format; repeatable.", show_default=False),
+]
+PrivateKeys = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--private-key",
+        metavar="FILE",
+        help="PEM key that opens encrypted Cloudflare fields; repeatable.",
+        show_default=False,
+    ),
+]
 MaxRejects = Annotated[
     int | None,
     typer.Option(

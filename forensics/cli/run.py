@@ -27,6 +27,8 @@ from forensics.cli.options import (
     MaxRatio,
     MaxRejects,
     Memory,
+    PrivateKeys,
+    Profiles,
     Quiet,
     Seed,
     Tenants,
@@ -57,6 +59,8 @@ def run(
     isolate_by: Isolation = IsolateBy.tenant,
     time_zone: TimeZone = None,
     log_format: LogFormat = None,
+    profile: Profiles = None,
+    private_key: PrivateKeys = None,
     max_rejects: MaxRejects = None,
     max_line_bytes: MaxLineBytes = None,
     max_ratio: MaxRatio = None,
@@ -78,6 +82,7 @@ def run(
 
     def work(terminal: Terminal) -> Result:
         from forensics.case.store import Resources
+        from forensics.ingest.profile_files import read_profiles
         from forensics.pipeline import PipelineParameters
 
         resources = Resources(memory_bytes(memory), threads)
@@ -92,6 +97,8 @@ def run(
             bounds,
             seed=seed,
             resources=resources,
+            profiles=read_profiles(profile or ()),
+            private_keys=tuple(private_key or ()),
         )
         data, seen, warnings = _pipeline(terminal, case, parameters)
         code = LimitHit.exit_code if data["partial"] else 0

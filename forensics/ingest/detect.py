@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +17,14 @@ from forensics.ingest.registry import Registry
 from forensics.ingest.sglang import STAMP
 from forensics.ingest.streams import Limits, StreamEnd, pieces
 
+# The first line of an object that is written over several lines, and no object whose line was cut short.
+_OPENED = re.compile(rb"""\{\s*"[^"\\]{1,80}"\s*:\s*(?:[\[{]|-?\d+,|true,|false,|null,|"[^"\\]{0,200}",)$""")
 SAMPLE_LINES = 200
+_RUN = 20  # lines that are sampled together: records over several lines, and lines in pieces, stay whole
 _HEAD = 4 << 20
 _PART = 1 << 20
+_DEEPEST = 256 << 20
+_TABLE_LINES = 2000
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,7 @@ class Detected:
     reason: str
     document: bool = False
     chain: tuple[str, ...] = ()
+    wrapped: str = ""  # the chain in words
 
 
 def sample_of(path: Path, size: int, compression: str) -> list[bytes]:
@@ -53,6 +60,28 @@ def sample_of(path: Path, size: int, compression: str) -> list[bytes]:
     return parts
 
 
+def later_samples(path: Path, compression: str) -> list[bytes]:
+    """Parts of a compressed file after its head, at doubling distances, and the last that was reached; each from a
+    line's start. Reads 256 MiB at most: only for files whose head says nothing.
+    """
+    parts: list[bytearray] = []
+    position, target = 0, _HEAD
+    last = b""
+    with contextlib.suppress(StreamEnd):
+        for piece, _ in pieces(path, compression, Limits(1000, _DEEPEST)):
+            position += len(piece)
+            if position >= target:
+                target *= 2
+                parts.append(bytearray())
+            if parts and len(parts[-1]) < _PART // 4:
+                parts[-1] += piece[: _PART // 4]
+            last = (last + piece)[-_PART:]
+            if position >= _DEEPEST:
+                break
+    found = [*map(bytes, parts), last] if parts else []
+    return [part[part.find(b"\n") + 1 :] for part in found]
+
+
 def detect(samples: Sequence[bytes], context: FileContext, known: Registry) -> Detected:
     """The format of a file, from its samples."""
     head = samples[0].removeprefix(b"\xef\xbb\xbf")
@@ -60,20 +89,33 @@ def detect(samples: Sequence[bytes], context: FileContext, known: Registry) -> D
         return Detected("unknown", "the file is empty" if not head else "the file holds blanks only")
     if is_document(head):
         return Detected("unknown", "one JSON document", document=True)
+    if wrappers.load(wrappers.TABLES).is_table(head):
+        return detect_lines([head], context, known, (wrappers.TABLES,))
     return detect_lines(samples, context, known)
 
 
-def detect_lines(samples: Sequence[bytes], context: FileContext, known: Registry) -> Detected:
-    """The format of a file that is read line by line."""
-    chain, lines = wrappers.chain_of(sampled_lines(samples), context)
+def detect_lines(
+    samples: Sequence[bytes], context: FileContext, known: Registry, outer: tuple[str, ...] = ()
+) -> Detected:
+    """The format of a file that is read line by line; `outer` are the wrappers that are known to be there."""
+    # The rows of a table may have several lines: they are read on from the first.
+    if outer:
+        sampled = [line.removesuffix(b"\r") for line in samples[0].split(b"\n")[:_TABLE_LINES]]
+    else:
+        sampled = sampled_lines(samples)
+    chain, lines, words = wrappers.chain_of(sampled, context, outer)
     found = judge(lines, context, known)
-    if not chain:
-        return found
-    return Detected(found.format, f"{found.reason}, inside {' inside '.join(reversed(chain))}", chain=chain)
+    return Detected(found.format, inside(found.reason, words), chain=chain, wrapped=words)
+
+
+def inside(reason: str, words: str) -> str:
+    """`reason`, and what the lines are wrapped in."""
+    return f"{reason}, inside {words}" if words else reason
 
 
 def judge(lines: Sequence[bytes], context: FileContext, known: Registry, what: str = "lines") -> Detected:
     """The format that most of the sampled units are in; each counts for the first parser that takes it."""
+    lines = [line for line in lines if line.strip()]
     scores: dict[str, int] = {}
     for line in lines:
         parser = _parser_of(line, context, known)
@@ -86,8 +128,9 @@ def judge(lines: Sequence[bytes], context: FileContext, known: Registry, what: s
         beside = [key for key in getattr(known.load(name), "BESIDE", ()) if key in scores]
         name = max(beside, key=lambda key: scores[key]) if beside else name
         reason = f"{scores[name]} of {len(lines)} sampled {what} are {name} records"
-        others = ", ".join(key for key in order if key in scores and key != name)
-        return Detected(name, f"{reason}; others are {others}" if others else reason)
+        others = sorted((key for key in scores if key != name), key=lambda key: (-scores[key], order.index(key)))
+        listed = ", ".join(f"{key} ({scores[key]})" for key in others)
+        return Detected(name, f"{reason}; others are {listed}" if listed else reason)
     for text in known.texts:
         structure = sum(1 for line in lines if known.is_structure(line, (text,)))
         if structure and structure * 2 >= len(lines):
@@ -110,22 +153,29 @@ def is_document(head: bytes) -> bool:
     """Whether a file is one JSON value over several lines, or an array of records."""
     first, _, rest = head.lstrip().partition(b"\n")
     first = first.strip()
-    if first == b"{":
-        return bool(rest.strip())
+    if first[:1] == b"{":
+        # A brace alone, or an object that opens something or goes on after a comma.
+        opened = first == b"{" or (first[-1:] in (b"{", b"[", b",") and _OPENED.match(first) is not None)
+        return opened and bool(rest.strip())
     if first[:1] != b"[" or STAMP.match(first):
         return False
     return first in (b"[", b"[]") or first[1:].lstrip()[:1] in (b"{", b"[", b"]")
 
 
 def sampled_lines(samples: Sequence[bytes]) -> list[bytes]:
-    """Up to 200 filled lines of every sample."""
+    """Up to 200 filled lines of every sample, in runs of 20."""
     lines: list[bytes] = []
     for sample in samples:
         found = [line for line in sample.split(b"\n") if line.strip()]
         if len(found) > 1 and not sample.endswith(b"\n"):
             found.pop()
-        step = max(1, len(found) // SAMPLE_LINES)
-        lines += found[::step][:SAMPLE_LINES]
+        if len(found) <= SAMPLE_LINES:
+            lines += found
+            continue
+        runs = SAMPLE_LINES // _RUN
+        for run in range(runs):
+            start = run * (len(found) - _RUN) // (runs - 1)
+            lines += found[start : start + _RUN]
     return lines
 
 

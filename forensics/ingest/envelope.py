@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from forensics.ingest import openai, sse
+from forensics.ingest import bodies, sse
 from forensics.ingest.envelope_keys import (
     ID_HEADERS,
     TENANT_HEADERS,
@@ -27,10 +27,7 @@ from forensics.ingest.record import FileContext, Record, Reject, Text
 from forensics.ingest.timestamps import parse_time, seconds
 
 # What tells a body from a text that happens to be JSON.
-_BODY_MARKS = {
-    True: frozenset(("messages", "prompt", "input", "body")),
-    False: frozenset(("choices", "body", "usage", "object")),
-}
+_BODY_MARKS = {True: bodies.REQUEST_MARKS, False: bodies.RESPONSE_MARKS}
 _MESSAGE = frozenset(("role", "message"))
 _REQUEST_LINE = re.compile(r"(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) \S+(?: HTTP/[\d.]+)?$")
 _REDACTED = ("redacted", "[redacted]", "<redacted>", "***", "redacted-by-litellm", "[filtered]")
@@ -90,18 +87,31 @@ def _first_text(obj: Object, keys: Iterable[str]) -> str | None:
     return None
 
 
-def parse_envelope(obj: Object, context: FileContext, *, default_vantage: str = "gateway") -> tuple[Record, ...]:
-    """The one record of `obj`. Raises Reject where it holds no id or is no call at all."""
+def parse_envelope(
+    obj: Object, context: FileContext, *, default_vantage: str = "gateway", made_id: bool = False
+) -> tuple[Record, ...]:
+    """The one record of `obj`. Raises Reject where it holds no id or is no call at all.
+
+    With `made_id` a call without any id is named by the digest of its unit, and counted.
+    """
     plan = plan_of(obj)
     headers: dict[str, str] = {}
     for key in plan.headers:
         add_headers(obj[key], headers)
-    request, prompt_state = _side(obj, plan.request, headers, context, prompt=True)
-    response, response_state = _side(obj, plan.response, headers, context, prompt=False)
+    request: Object | None = None
+    response: Object | None = None
+    prompt_state = response_state = "absent"
+    if plan.asks and bodies.is_request(obj):
+        request = obj
+    else:
+        request, prompt_state = _side(obj, plan.request, headers, context, prompt=True)
+    bare = plan.answers and bodies.is_response(obj)
+    if not bare:
+        response, response_state = _side(obj, plan.response, headers, context, prompt=False)
+        bare = response is None and response_state == "absent" and plan.choices and isinstance(obj["choices"], list)
     if request is None and prompt_state == "absent" and plan.prompt:
         request = obj
-    bare = False
-    if response is None and response_state == "absent" and plan.choices and isinstance(obj["choices"], list):
+    if bare:
         response = obj
         bare = request is None
     record = Record(None, default_vantage)
@@ -109,22 +119,25 @@ def parse_envelope(obj: Object, context: FileContext, *, default_vantage: str = 
     _identify(record, obj, plan, request, response, headers)
 
     texts: list[Text] = []
-    if request is not None and _request(request, texts):
-        prompt_state = "full"
-    if response is not None and openai.response_texts(response, texts):
+    if request is not None and bodies.request_texts(request, texts):
+        prompt_state = "full" if "messages" in request else bodies.request_state(request)
+    if response is not None and bodies.response_texts(response, texts):
         response_state = "full"
     if request is None and response is None and prompt_state == response_state == "absent":
         # An `id` alone may be anything's; with a tenant beside it, it is a gateway's line.
         named = first_id(obj, plan.ids) is not None or bool(headers) or bool(plan.tenant)
-        if record.request_id is None or not named:
+        if (record.request_id is None or not named) and not made_id:
             raise Reject("no_id")
     if record.request_id is None:
-        raise Reject("no_id")
+        if not made_id or context.place is None:
+            raise Reject("no_id")
+        record.request_id = f"sha256:{context.place.digest[:16]}"
+        context.notice("made_id")
     record.texts = texts
     record.prompt_state, record.response_state = prompt_state, response_state
     _people(record, obj, plan, request, headers)
     _times(record, obj, plan, context, bare)
-    _facts(record, obj, plan, request, response)
+    _facts(record, obj, plan, request, response, context)
     return (record,)
 
 
@@ -159,19 +172,24 @@ def _side(
 
 def _streamed(value: object, context: FileContext) -> Object | None:
     """The body that a stream in place of it makes, or None where it is no stream."""
-    unread = 0
     if isinstance(value, str) and sse.is_stream(value):
-        body, unread = sse.assemble_text(value)
+        stream = sse.assemble_text(value)
     elif isinstance(value, list) and sse.is_chunks(value):
-        body = sse.assemble(value)
+        stream = sse.assemble_list(value)
     else:
         return None
-    if body.pop("strays"):
+    return stream_body(stream, context)
+
+
+def stream_body(stream: sse.Stream, context: FileContext) -> Object:
+    """The body of a stream, which says whether it is complete; what is odd about it is counted."""
+    if stream.made.strays:
         context.notice("stray_chunk")
-    if unread:
+    if stream.made.differs:
+        context.notice("stream_differs")
+    if stream.unread:
         context.notice("unreadable_event")
-    body["stream"] = True
-    return body
+    return {**stream.made.body, "stream": True, "complete": stream.made.complete}
 
 
 def _body(value: Object, headers: dict[str, str], context: FileContext, *, prompt: bool) -> tuple[Object | None, str]:
@@ -192,7 +210,7 @@ def _body(value: Object, headers: dict[str, str], context: FileContext, *, promp
         return None, "absent"
     if value.get("type") == "encrypted":
         return None, "encrypted"
-    if not prompt and "choices" not in value:
+    if not prompt and "choices" not in value and not bodies.is_response(value):
         # One message in place of the whole response.
         if isinstance(value.get("message"), dict):
             return {**value, "choices": [value]}, "absent"
@@ -256,14 +274,6 @@ def add_headers(value: object, into: dict[str, str]) -> None:
             into.setdefault(name.lower(), content)
 
 
-def _request(body: Object, texts: list[Text]) -> bool:
-    found = openai.request_texts(body, texts)
-    value = body.get("input")
-    if not found and isinstance(value, str | list) and value:
-        return openai.request_texts(_loose(value, prompt=True), texts)
-    return found
-
-
 def _identify(
     record: Record,
     obj: Object,
@@ -281,6 +291,8 @@ def _identify(
         candidates.append(("request.id", id_text(request["id"])))
     if response is not None and "id" in response:
         candidates.append(("response_id", id_text(response["id"])))
+    elif response is not None and "responseId" in response:
+        candidates.append(("response_id", id_text(response["responseId"])))
     if request is not None and request is not obj and "rid" in request:
         candidates.append(("rid", id_text(request["rid"])))
     ids = record.ids
@@ -291,6 +303,12 @@ def _identify(
             record.request_id = value
         elif value != record.request_id:
             ids.setdefault(kind.lower().replace("x_request_id", "x-request-id"), value)
+    if request is not None and "previous_response_id" in request:
+        earlier = id_text(request["previous_response_id"])
+        if earlier is not None:
+            ids["previous_response_id"] = earlier
+    if response is not None and "complete" in response and isinstance(response.get("stray_ids"), list):
+        ids["stray_id"] = " ".join(map(str, response["stray_ids"]))
     for key in plan.other_ids:
         if (value := id_text(obj[key])) is not None:
             ids[key] = value
@@ -347,6 +365,12 @@ def _times(record: Record, obj: Object, plan: Plan, context: FileContext, bare: 
                 break
     if bare and record.received_at is None and record.finished_at is None and "created" in obj:
         record.finished_at, record.time_precision = parse_time(obj["created"], context)
+    if context.at is not None and record.received_at is None and record.finished_at is None:
+        # The line has no time, but its wrapper knows when it was written; an answer is written when it ended.
+        if record.response_state == "absent":
+            record.received_at = context.at
+        else:
+            record.finished_at = context.at
 
 
 def _time(record: Record, obj: Object, keys: tuple[str, ...], context: FileContext) -> int | None:
@@ -358,7 +382,14 @@ def _time(record: Record, obj: Object, keys: tuple[str, ...], context: FileConte
     return None
 
 
-def _facts(record: Record, obj: Object, plan: Plan, request: Object | None, response: Object | None) -> None:
+def _facts(
+    record: Record,
+    obj: Object,
+    plan: Plan,
+    request: Object | None,
+    response: Object | None,
+    context: FileContext,
+) -> None:
     for holder in (obj, request, response):
         if holder is not None and isinstance(holder.get("model"), str):
             record.model = holder["model"] or None
@@ -370,6 +401,9 @@ def _facts(record: Record, obj: Object, plan: Plan, request: Object | None, resp
         # What follows the path may hold keys.
         record.endpoint = record.endpoint.partition("?")[0]
     record.worker = first_id(obj, plan.worker)
+    if record.worker is None and record.vantage == "engine":
+        # Who wrote an engine's line is the engine; who wrote a gateway's line is not.
+        record.worker = context.source
     stream = obj.get("stream")
     if stream is None and request is not None:
         stream = request.get("stream")
@@ -382,12 +416,21 @@ def _facts(record: Record, obj: Object, plan: Plan, request: Object | None, resp
     if status is None and (obj.get("error") or (response is not None and response.get("error"))):
         status = "error"
     record.status = status
-    openai.usage(record, obj.get("usage"))
+    if "usage" in obj:
+        bodies.usage(record, obj["usage"])
     if response is not None:
-        if record.prompt_tokens is None and record.completion_tokens is None:
-            openai.usage(record, response.get("usage"))
-        record.finish_reason = openai.finish_reason(response)
-        if record.stream and record.response_state == "full" and record.finish_reason is None:
-            choices = response.get("choices") or ()
-            if all(isinstance(c, dict) and "finish_reason" in c for c in choices):
-                record.response_state = "partial_stream"
+        bodies.response_facts(record, response)
+        if record.response_state == "full" and _unfinished(record, response):
+            record.response_state = "partial_stream"
+
+
+def _unfinished(record: Record, response: Object) -> bool:
+    """Whether an answer is not yet whole: the stream says so, or has places for finish reasons, which are all empty."""
+    if "complete" in response:
+        return response["complete"] is False
+    if record.finish_reason is not None:
+        return False
+    if response.get("status") == "in_progress":
+        return True
+    choices = response.get("choices") or ()
+    return bool(record.stream) and all(isinstance(c, dict) and "finish_reason" in c for c in choices)

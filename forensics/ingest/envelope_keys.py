@@ -39,6 +39,10 @@ LATENCY_MS_KEYS = ("latency_ms", "duration_ms", "total_ms")
 WORKER_KEYS = ("worker", "worker_id", "replica")
 ENDPOINT_KEYS = ("endpoint", "path", "route", "url", "uri")
 PROMPT_KEYS = ("messages", "prompt")
+# Beside `input` these tell a request of the Responses API from an envelope; an object with one of the second row may
+# be an answer itself, without an envelope.
+_ASKS = ("instructions", "previous_response_id", "max_output_tokens", "conversation", "tools", "reasoning")
+_ANSWERS = ("output", "content", "candidates", "promptFeedback")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,9 @@ class Plan:
     request: tuple[str, ...]
     response: tuple[str, ...]
     prompt: bool
+    asks: bool
     choices: bool
+    answers: bool
     ids: tuple[str, ...]
     own_id: bool
     other_ids: tuple[str, ...]
@@ -84,7 +90,9 @@ def plan_of(obj: Object) -> Plan:
             request=present(REQUEST_KEYS),
             response=present(RESPONSE_KEYS),
             prompt=bool(present(PROMPT_KEYS)),
+            asks="contents" in obj or ("input" in obj and bool(present(_ASKS))),
             choices="choices" in obj,
+            answers=bool(present(_ANSWERS)),
             ids=present(ID_KEYS),
             own_id="id" in obj,
             other_ids=present(("trace_id", "custom_id", "session_id", "conversation_id")),

@@ -71,6 +71,13 @@ def _warnings(figures: dict[str, Any]) -> list[str]:
             said.setdefault("in no known format, and count as rejected", []).append(
                 f"{label} is in no known format; all of it counts as rejected"
             )
+        elif file["rejected"] > file["records"] + file["structure"]:
+            total = file["records"] + file["rejected"] + file["blank"] + file["structure"]
+            reasons = sorted(file["reasons"].items(), key=lambda item: (-item[1], item[0]))
+            why = ", ".join(f"{reason} {count}" for reason, count in reasons[:3])
+            said.setdefault("mostly rejected", []).append(
+                f"{label}: {file['rejected']} of {total} lines were rejected ({why})"
+            )
         if not file["complete"]:
             why = ", ".join(sorted(set(file["reasons"]) & _BREAKS))
             said.setdefault("not read to their end", []).append(

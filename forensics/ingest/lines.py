@@ -27,10 +27,11 @@ class LineReader:
         self, format_name: str, context: FileContext, *, forced: bool = False, profiles: tuple[str, ...] = ()
     ) -> None:
         self.context = context
-        self._known = registry(profiles)
-        self._chosen = self._known.load(format_name)
+        self.known = registry(profiles)
+        self.last: Any | None = None  # the parser that read the latest unit
+        self._chosen = self.known.load(format_name)
         self._forced = forced and self._chosen.KIND == "object"
-        self._stamped_json = self._known.load("sglang_json")
+        self._stamped_json = self.known.load("sglang_json")
         self._text_log = self._chosen.KIND != "object" or self._chosen is self._stamped_json
         self._logs: dict[str, Any] = {}
 
@@ -70,27 +71,25 @@ class LineReader:
                 except ExactNumbers:
                     return self._stamped(_exact(parts[0]), parts)
         if head != b"{":
-            parser = self._known.of_line(line, self._chosen)
+            parser = self.known.of_line(line, self._chosen)
             if parser is not None:
                 return self._text(parser, line)
-            if self._text_log:
-                if self._known.is_structure(line):
-                    return STRUCTURE
-                if head != b"[" or self._chosen is self._stamped_json or self._chosen.KIND != "object":
-                    _text_of(line)
-                    raise Reject("unrecognised_line")
+            if self.known.is_structure(line):
+                return STRUCTURE
+            # In a log of texts what is no record is no JSON, but a bracket may begin an array of records.
+            if self._text_log and (head != b"[" or self._chosen is self._stamped_json or self._chosen.KIND != "object"):
+                _text_of(line)
+                raise Reject("unrecognised_line")
         if line.strip() in _BRACKETS:
             return STRUCTURE
         return self._value(load_json(line, self.context), line)
 
     def _text(self, parser: Any, line: bytes) -> Sequence[Item]:
+        self.last = parser
         if parser.KIND == "line":
             items: Sequence[Item] = parser.parse_line(line, self.context)
             return items
-        log = self._logs.get(parser.NAME)
-        if log is None:
-            log = self._logs[parser.NAME] = parser.open_log(self.context)
-        items = log.read(line)
+        items = self._log(parser).read(line)
         return items
 
     def _value(self, value: object, line: bytes) -> Sequence[Item]:
@@ -131,11 +130,22 @@ class LineReader:
         return items
 
     def _object(self, value: Object) -> Sequence[Item]:
-        parser = self._chosen if self._forced else self._known.of_object(value)
+        parser = self._chosen if self._forced else self.known.of_object(value)
         if parser is None:
-            parser = self._known.load(FALLBACK)
+            parser = self.known.load(FALLBACK)
+        self.last = parser
+        if parser.KIND == "log":
+            held: Sequence[Item] = self._log(parser).read_object(value)
+            return held
         items: Sequence[Item] = parser.parse(value, self.context)
         return items
+
+    def _log(self, parser: Any) -> Any:
+        """The open log of a parser whose records span lines."""
+        log = self._logs.get(parser.NAME)
+        if log is None:
+            log = self._logs[parser.NAME] = parser.open_log(self.context)
+        return log
 
 
 def _text_of(line: bytes) -> str:

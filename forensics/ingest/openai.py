@@ -5,39 +5,25 @@ Nothing is joined or normalised: one content for every string of the record, so 
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-import orjson
-
-from forensics.ingest.record import Record, Reject, Text
+from forensics.ingest.parts import add_call, add_listed, add_parts, compact
+from forensics.ingest.record import Record, Text
 
 # Roles are ours, not the log's words: an unknown one counts as the user's.
-_ROLES = {
+ROLES = {
     "system": "system",
     "developer": "system",
     "user": "user",
     "assistant": "assistant",
     "tool": "tool",
     "function": "tool",
+    "model": "assistant",
 }
 _MOST_PATHS = 512
 _PATHS = tuple(f"messages[{i}].content" for i in range(_MOST_PATHS))
-_TEXT_KEYS = ("text", "refusal", "thinking", "reasoning")
 _CUT_LENGTH = 2051  # a text that SGLang cut at level 2: 1024 code points, "...", 1024 code points
 _MOST_TOKENS = 1 << 40
-
-
-def compact(value: object) -> str:
-    """JSON text without spaces, keys in the order of the log."""
-    try:
-        return orjson.dumps(value).decode()
-    except (orjson.JSONEncodeError, TypeError, RecursionError):
-        pass
-    try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    except (RecursionError, ValueError, TypeError):
-        raise Reject("too_deep") from None
 
 
 def is_cut(text: str) -> bool:
@@ -58,11 +44,11 @@ def request_texts(body: dict[str, Any], texts: list[Text]) -> bool:
                     # Nearly every message of a log is a role and a text.
                     if content:
                         role = message["role"]
-                        role = _ROLES.get(role, "user") if isinstance(role, str) else "user"
+                        role = ROLES.get(role, "user") if isinstance(role, str) else "user"
                         texts.append(("prompt", _PATHS[i], role, content))
                     continue
-                role = _ROLES.get(message["role"], "user") if isinstance(message.get("role"), str) else "user"
-                _message(f"messages[{i}]", message, "prompt", role, texts)
+                role = ROLES.get(message["role"], "user") if isinstance(message.get("role"), str) else "user"
+                add_message(f"messages[{i}]", message, "prompt", role, texts)
             elif isinstance(message, str) and message:
                 texts.append(("prompt", f"messages[{i}].content", "user", message))
     prompt = body.get("prompt")
@@ -81,7 +67,7 @@ def request_texts(body: dict[str, Any], texts: list[Text]) -> bool:
         if isinstance(value, str) and value:
             texts.append(("prompt", name, "system", value))
         elif isinstance(value, list):
-            _content(name, value, "prompt", "system", texts)
+            add_parts(name, value, "prompt", "system", texts)
     for name in ("tools", "functions"):
         tools = body.get(name)
         if isinstance(tools, list):
@@ -106,7 +92,7 @@ def response_texts(body: dict[str, Any], texts: list[Text]) -> bool:
         message = choice.get("message")
         if isinstance(message, dict):
             found = True
-            _message(f"choices[{i}]", message, "response", "response", texts)
+            add_message(f"choices[{i}]", message, "response", "response", texts)
         elif isinstance(message, str):
             found = True
             if message:
@@ -118,7 +104,7 @@ def response_texts(body: dict[str, Any], texts: list[Text]) -> bool:
                 texts.append(("response", f"choices[{i}].content", "response", text))
         if message is None and text is None and choice.get("reasoning_content"):
             found = True
-            _message(f"choices[{i}]", choice, "response", "response", texts)
+            add_message(f"choices[{i}]", choice, "response", "response", texts)
     return found
 
 
@@ -155,7 +141,7 @@ def finish_reason(body: dict[str, Any]) -> str | None:
     return ",".join(seen) or None
 
 
-def _message(path: str, message: dict[str, Any], side: str, role: str, texts: list[Text]) -> None:
+def add_message(path: str, message: dict[str, Any], side: str, role: str, texts: list[Text]) -> None:
     content = message.get("content")
     if isinstance(content, str):
         if content:
@@ -163,7 +149,7 @@ def _message(path: str, message: dict[str, Any], side: str, role: str, texts: li
         if len(message) == 2 and "role" in message:
             return
     elif isinstance(content, list):
-        _content(f"{path}.content", content, side, role, texts)
+        add_listed(path, content, side, role, texts)
     reasoning = message.get("reasoning_content")
     if not reasoning:
         reasoning = message.get("reasoning")
@@ -171,10 +157,12 @@ def _message(path: str, message: dict[str, Any], side: str, role: str, texts: li
         if reasoning:
             texts.append((side, f"{path}.reasoning", role, reasoning))
     elif isinstance(reasoning, list):
-        _content(f"{path}.reasoning", reasoning, side, role, texts)
+        add_parts(f"{path}.reasoning", reasoning, side, role, texts)
     refusal = message.get("refusal")
     if isinstance(refusal, str) and refusal:
         texts.append((side, f"{path}.refusal", role, refusal))
+    elif isinstance(refusal, list):
+        add_parts(f"{path}.refusal", refusal, side, role, texts)
     calls = message.get("tool_calls")
     if isinstance(calls, list):
         for j, call in enumerate(calls):
@@ -189,24 +177,4 @@ def _message(path: str, message: dict[str, Any], side: str, role: str, texts: li
 
 
 def _function(path: str, function: dict[str, Any], side: str, role: str, texts: list[Text]) -> None:
-    name = function.get("name")
-    if isinstance(name, str) and name:
-        texts.append((side, f"{path}.name", role, name))
-    arguments = function.get("arguments")
-    if isinstance(arguments, str):
-        if arguments:
-            texts.append((side, f"{path}.arguments", role, arguments))
-    elif isinstance(arguments, dict | list):
-        texts.append((side, f"{path}.arguments", role, compact(arguments)))
-
-
-def _content(path: str, parts: list[Any], side: str, role: str, texts: list[Text]) -> None:
-    for j, part in enumerate(parts):
-        if isinstance(part, str):
-            if part:
-                texts.append((side, f"{path}[{j}]", role, part))
-        elif isinstance(part, dict):
-            for key in _TEXT_KEYS:
-                text = part.get(key)
-                if isinstance(text, str) and text:
-                    texts.append((side, f"{path}[{j}].{key}", role, text))
+    add_call(path, function.get("name"), function.get("arguments"), side, role, texts)

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
-from forensics.ingest import wrappers
+from forensics.ingest import transcoders, wrappers
 from forensics.ingest.blocks import BLOCK_BYTES, Oversized, plain_blocks, stream_blocks
-from forensics.ingest.detect import Detected, detect, detect_lines, judge, sample_of
+from forensics.ingest.cloudflare import PrivateKey
+from forensics.ingest.detect import (
+    SAMPLE_LINES,
+    Detected,
+    detect,
+    detect_lines,
+    inside,
+    judge,
+    later_samples,
+    sample_of,
+)
 from forensics.ingest.documents import document_blocks, value_spans
 from forensics.ingest.files import EvidenceFile
 from forensics.ingest.record import FileContext
@@ -19,7 +30,7 @@ from forensics.ingest.registry import FALLBACK, Registry, registry
 from forensics.ingest.sglang import worker_of_file
 from forensics.ingest.streams import Limits, StreamEnd, pieces
 from forensics.ingest.streams import peel as peel_streams
-from forensics.ingest.units import line_units, span_units, unit_blocks
+from forensics.ingest.units import Unit, line_units, span_units, unit_blocks
 from forensics.ingest.worker import Block, BlockResult, FileFacts
 from forensics.ingest.wrappers import peel
 
@@ -40,6 +51,13 @@ class Reading:
     max_members: int
     max_depth: int
     profiles: tuple[str, ...] = ()  # TOML of the user's own profiles
+    private_keys: tuple[PrivateKey, ...] = ()  # that open encrypted fields
+
+    def saved(self) -> dict[str, Any]:
+        """What the case remembers of it: of a private key its fingerprint alone."""
+        body = asdict(self)
+        body["private_keys"] = [key.fingerprint for key in self.private_keys]
+        return body
 
 
 @dataclass
@@ -117,12 +135,25 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
     """The account of a file, still empty, and its blocks, not yet read."""
     peeled = peel_streams(file.path, reading.max_depth)
     compression = peeled.compression
-    if peeled.inner != "none":
+    with file.path.open("rb") as source:
+        head = source.read(min(transcoders.HEAD, file.size))
+    if peeled.inner != "none" and not (compression == "none" and transcoders.of_head(head)):
         return refuse(file, sha256, "depth" if peeled.inner == "depth" else "unsupported_container", peeled.inner)
     known = registry(reading.profiles)
+    if compression == "none" and (container := transcoders.of_head(head)) is not None:
+        return _transcoded(file, sha256, container, reading, known)
     samples = sample_of(file.path, file.size, compression)
-    context = FileContext(file.name, ZoneInfo(reading.time_zone), worker_of_file(file.name), file.modified_ns // 1000)
+    context = FileContext(
+        file.name,
+        ZoneInfo(reading.time_zone),
+        worker_of_file(file.name),
+        file.modified_ns // 1000,
+        max_line_bytes=reading.max_line_bytes,
+    )
     detected = detect(samples, context, known)
+    if detected.format == "unknown" and not detected.document and compression != "none":
+        samples += later_samples(file.path, compression)
+        detected = detect_lines(samples, context, known)
     limits = Limits(reading.max_ratio, reading.max_bytes, file.budget)
     document: bytes | None = None
     broken: str | None = None
@@ -132,22 +163,13 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
             detected = _judge_document(document, context, known)
         else:
             detected = detect_lines(samples, context, known)
+            context.notice("document_too_long")
     elif detected.format == "unknown" and compression == "none" and b"\0" in samples[0] and reading.format is None:
         return refuse(file, sha256, "binary", "binary")
     if reading.format is not None:
-        detected = replace(detected, format=reading.format, reason="named by the user")
-    name = detected.format if detected.format != "unknown" else FALLBACK
-    facts = FileFacts(
-        file.name,
-        name,
-        reading.format is not None,
-        reading.time_zone,
-        worker_of_file(file.name),
-        reading.max_line_bytes,
-        file.modified_ns // 1000,
-        reading.profiles,
-        known.load(name).KIND == "log",
-    )
+        reason = inside("named by the user", detected.wrapped)
+        detected = replace(detected, format=reading.format, reason=reason)
+    facts = _facts(file, detected, reading, known)
     account = Account(file, sha256, compression, detected)
     blocks: Iterator[Block | Oversized]
     if document is not None:
@@ -163,6 +185,47 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
         if detected.chain:
             blocks = unit_blocks(peel(line_units(blocks), detected.chain, context), facts)
     return account, _noticed(_closed(blocks, facts), account, context)
+
+
+def _transcoded(
+    file: EvidenceFile, sha256: str, container: str, reading: Reading, known: Registry
+) -> tuple[Account, Iterator[Block | Oversized]]:
+    """A container whose records are no lines."""
+    why = transcoders.missing(container)
+    if why is not None:
+        return refuse(file, sha256, "unsupported_container", sentence=why)
+    context = FileContext(file.name, ZoneInfo(reading.time_zone), worker_of_file(file.name), file.modified_ns // 1000)
+    limits = Limits(reading.max_ratio, reading.max_bytes, file.budget)
+
+    def units() -> Iterator[Unit | Oversized]:
+        return transcoders.units(container, file.path, file.size, limits, context)
+
+    sampled = [
+        unit.data
+        for unit in islice(units(), SAMPLE_LINES)
+        if isinstance(unit, Unit) and unit.reason is None and unit.data
+    ]
+    detected = judge(sampled, context, known, f"records of a {container} file")
+    context.notices.clear()
+    facts = _facts(file, detected, reading, known)
+    account = Account(file, sha256, "none", detected)
+    return account, _noticed(_closed(unit_blocks(units(), facts), facts), account, context)
+
+
+def _facts(file: EvidenceFile, detected: Detected, reading: Reading, known: Registry) -> FileFacts:
+    name = detected.format if detected.format != "unknown" else FALLBACK
+    return FileFacts(
+        file.name,
+        name,
+        reading.format is not None,
+        reading.time_zone,
+        worker_of_file(file.name),
+        reading.max_line_bytes,
+        file.modified_ns // 1000,
+        reading.profiles,
+        known.load(name).KIND == "log",
+        reading.private_keys,
+    )
 
 
 def _closed(blocks: Iterator[Block | Oversized], facts: FileFacts) -> Iterator[Block | Oversized]:
@@ -227,11 +290,13 @@ _WHY = {
 }
 
 
-def refuse(file: EvidenceFile, sha256: str, reason: str, what: str = "") -> tuple[Account, Iterator[Block | Oversized]]:
-    """A file that is not read: all of it is one reject. `what` names its form."""
+def refuse(
+    file: EvidenceFile, sha256: str, reason: str, what: str = "", sentence: str = ""
+) -> tuple[Account, Iterator[Block | Oversized]]:
+    """A file that is not read: all of it is one reject. `what` names its form; `sentence` says more than the reason."""
     # A limit makes the run partial, and the stretch counts no line then.
     stretch = Oversized(0, file.size, reason, sha256, 0 if reason in LIMIT_REASONS else 1)
-    return Account(file, sha256, "none", Detected("unknown", _WHY[reason].format(what))), iter((stretch,))
+    return Account(file, sha256, "none", Detected("unknown", sentence or _WHY[reason].format(what))), iter((stretch,))
 
 
 def _content(file: EvidenceFile, compression: str, limits: Limits, most: int) -> tuple[bytes | None, str | None]:
@@ -258,6 +323,6 @@ def _read(path: Path, size: int) -> bytes:
 
 def _judge_document(document: bytes, context: FileContext, known: Registry) -> Detected:
     raws = [document[start : start + length] for start, length in islice(value_spans(document), 100)]
-    chain, units = wrappers.chain_of(raws, context)
-    found = judge(units, context, known, "values of one JSON document")
-    return Detected(found.format, found.reason, document=True, chain=chain)
+    chain, units, words = wrappers.chain_of(raws, context)
+    found = judge(units, context, known, "lines" if chain else "values of one JSON document")
+    return Detected(found.format, inside(found.reason, words), document=True, chain=chain, wrapped=words)

@@ -110,6 +110,8 @@ class FileContext:
     modified_at: int | None = None  # of the file, UTC microseconds: the year of yearless times
     notices: dict[str, int] = field(default_factory=dict)
     naive_times: int = 0
+    private_keys: tuple[Any, ...] = ()  # that open encrypted fields
+    max_line_bytes: int = 256 << 20  # what joins lines holds no more than this
     # Of the unit at hand:
     place: Place | None = None
     at: int | None = None  # the wrapper's time, UTC microseconds

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from forensics.ingest import parsers
+from forensics.ingest.profile import Profile
+from forensics.ingest.profile_spec import ProfileError, read_spec
 
 _MOST_SHAPES = 1000
 FALLBACK = "openai_pair"
+GENERIC = ("house", FALLBACK)  # after everything that is more particular
+_SHIPPED = Path(__file__).parent / "profiles"
 
 
 @dataclass(frozen=True)
@@ -76,8 +81,37 @@ def _may(parser: Any, keys: frozenset[str]) -> bool:
 
 @cache
 def registry(profiles: tuple[str, ...] = ()) -> Registry:
-    """The parsers of a run with the user's `profiles` (TOML texts), which are preferred to all others."""
-    particular: Sequence[str] = parsers.OBJECT_PARSERS
-    objects = [parsers.load(name) for name in particular]
-    texts = [parsers.load(name) for name in (*parsers.LINE_PARSERS, *parsers.LOG_PARSERS)]
-    return Registry(tuple(objects), tuple(texts))
+    """The parsers of a run with the user's `profiles` (TOML texts), which are preferred to all others.
+
+    A user's profile takes the place of a shipped one of its name. Raises ProfileError.
+    """
+    own = _own(profiles)
+    taken = {profile.NAME for profile in own}
+    code = [parsers.load(name) for name in parsers.OBJECT_PARSERS if name not in GENERIC]
+    lines = [parsers.load(name) for name in (*parsers.LINE_PARSERS, *parsers.LOG_PARSERS)]
+    given = [profile for profile in shipped() if profile.NAME not in taken]
+    objects = [*_of_kind(own, "object"), *code, *_of_kind(given, "object"), *(parsers.load(name) for name in GENERIC)]
+    return Registry(tuple(objects), (*_of_kind(own, "line"), *lines, *_of_kind(given, "line")))
+
+
+def _of_kind(profiles: Iterable[Profile], kind: str) -> list[Profile]:
+    return [profile for profile in profiles if kind == profile.KIND]
+
+
+def _own(profiles: Sequence[str]) -> list[Profile]:
+    own: list[Profile] = []
+    for number, toml in enumerate(profiles, 1):
+        profile = Profile(read_spec(toml, f"profile {number}"))
+        if profile.NAME in parsers.NAMES:
+            raise ProfileError(f"profile {number}: profile.name: {profile.NAME} is a format of the program's own")
+        if any(profile.NAME == other.NAME for other in own):
+            raise ProfileError(f"profile {number}: profile.name: {profile.NAME} is given twice")
+        own.append(profile)
+    return own
+
+
+@cache
+def shipped() -> tuple[Profile, ...]:
+    """The profiles that come with the program, by file name."""
+    files = sorted(_SHIPPED.glob("*.toml"))
+    return tuple(Profile(read_spec(file.read_text(encoding="utf-8"), file.name)) for file in files)

@@ -23,7 +23,9 @@ from forensics.case.errors import MissingInput, NothingReadable, UsageError
 from forensics.case.stage import Summary, run_stage
 from forensics.case.store import Case
 from forensics.ingest.archives import Unfolder
+from forensics.ingest.cloudflare import key_of
 from forensics.ingest.files import EvidenceFile, find_evidence, sha256_of, unchanged
+from forensics.ingest.profile_files import check_profiles
 from forensics.ingest.reader import LIMIT_REASONS, Account, Reading
 from forensics.ingest.registry import registry
 
@@ -50,7 +52,7 @@ _PARALLEL_BYTES = 16 << 20
 _USUAL_RATIO = 6
 _WORKER_BYTES = 384 << 20
 _HASH_THREADS = 2
-_NOTICES = {
+NOTICES = {
     "lone_surrogate": "records hold escapes of half a character; each became U+FFFD",
     "lenient_json": "records are JSON only by lenient rules (NaN, Infinity or raw control characters); they were read",
     "byte_order_mark": "records begin with a byte order mark; it was passed over",
@@ -59,10 +61,28 @@ _NOTICES = {
     "unreadable_time": "times could not be read; they count as unknown",
     "unknown_vantage": "records name a vantage that is none of client, gateway, engine; they count as gateway",
     "stray_chunk": "streams hold chunks with another id than their own; these stand as choices of their own",
+    "bad_bytes": "captures hold bytes that are no UTF-8; each became U+FFFD",
+    "stream_differs": "streams end with an event that repeats the answer and differs from it; both texts are kept",
+    "made_id": "calls have no id of their own; each is named by the digest of its record",
+    "undecoded_body": "bodies are in an encoding that cannot be decoded; they count as not logged",
+    "unreadable_body": "bodies of captured calls are no JSON and no stream; they count as not logged",
+    "websocket_capture": "captured WebSocket connections were not read",
     "unreadable_event": "streams hold events that could not be read",
     "unreadable_entry": "records inside batches and documents could not be read; the others of the batch were",
+    "document_too_long": "JSON documents are longer than --max-line-bytes; they were read line by line",
+    "message_left_out": "lines are not in a journal's export, which leaves out long ones; export with --all",
+    "split_character": "characters were lost where Docker cut a line; U+FFFD stands for their bytes",
+    "unfinished_line": "lines came in pieces of which the last is missing",
+    "newest_first": "files hold their lines newest first; records over several lines need them oldest first",
     "parser_error_at_end": "readers failed at the end of a file; unfinished records are lost, please report it",
-    "made_id": "records carry no id; each got one made of its own bytes",
+    "undecodable_field": "fields could not be decoded as their profile says; they were left as they are",
+    "key_does_not_fit": "encrypted fields could not be opened with the private key given",
+    "call_given_out_early": "calls over several rows were given out before the end of the file, as very many were open",
+    "unknown_body": "bodies have no known form; their texts were not read",
+    "cut_list": "lists of an engine fact were cut to 64 entries",
+    "archive_link": "entries of archives are links; they were not followed",
+    "archive_special": "entries of archives are devices, pipes or labels; they were left out",
+    "archive_unlisted": "members of zip files are not in the directory of the file; they were read all the same",
     "cut_message": "messages of several lines break off; what was read of them is not kept",
     "cut_body": "request bodies are cut at the log's limit and hold no text that can be read",
     "open_calls_closed": "calls were still open when thousands of later ones were; they end where they stood",
@@ -70,9 +90,6 @@ _NOTICES = {
     "missing_choice": "calls print fewer answers than they asked for; the numbers of the others may be off",
     "equal_longest_texts": "logs hold several texts of one greatest length, as a limit on logged texts cuts them; "
     "they may be cut",
-    "archive_link": "entries of archives are links; they were not followed",
-    "archive_special": "entries of archives are devices, pipes or labels; they were left out",
-    "archive_unlisted": "members of zip files are not in the directory of the file; they were read all the same",
     "openai_line_without_rid": "lines of the OpenAI entry point carry no rid; the engine's own lines hold the call",
 }
 
@@ -99,6 +116,7 @@ class Parameters:
     workers: int = 2
     time_zone_declared: bool = False
     profiles: tuple[str, ...] = ()  # TOML of the user's own profiles
+    private_keys: tuple[Path, ...] = ()  # PEM files of keys that open encrypted fields
     infer_zones: bool = True
 
 
@@ -123,6 +141,7 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
         parameters.max_members,
         parameters.max_depth,
         parameters.profiles,
+        tuple(key_of(path) for path in parameters.private_keys),
     )
     files_known = case.rows("ingest/known_files")
     known = {row[1]: row[0] for row in files_known}
@@ -153,7 +172,7 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
         return figures, (*_left_out(unfolder.before, unfolder.twice, "member(s) of archives"), *warnings)
 
     body = {
-        "reading": asdict(reading),
+        "reading": reading.saved(),
         "isolate_by": parameters.isolate_by,
         "infer_zones": parameters.infer_zones,
         "tenants": tenants_digest,
@@ -195,6 +214,7 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _check(parameters: Parameters) -> None:
+    check_profiles(parameters.profiles)
     names = registry(parameters.profiles).names
     if parameters.format is not None and parameters.format not in names:
         raise UsageError(f"--format must be one of {', '.join(names)}")
@@ -230,7 +250,7 @@ def _saved(case: Case) -> dict[str, Any]:
 def _must_read_anew(case: Case, reading: Reading, known: set[str], given: set[str]) -> bool:
     """Whether the evidence was read in another way before. Raises UsageError where it is not all given again."""
     saved = _saved(case).get("reading")
-    if not known or saved is None or saved == orjson.loads(orjson.dumps(asdict(reading))):
+    if not known or saved is None or saved == orjson.loads(orjson.dumps(reading.saved())):
         return False
     if not known <= given:
         raise UsageError(
@@ -334,7 +354,6 @@ def _row(index: int, account: Account, parameters: Parameters) -> dict[str, Any]
         "format_reason": account.detected.reason,
         "time_zone": parameters.time_zone,
         "time_zone_basis": basis,
-        "year_basis": "file_time" if account.notices.get("yearless_time") else None,
         "first_at": None,
         "last_at": None,
         "records": account.records,
@@ -382,7 +401,7 @@ def _conclude(
     figures["partial"] = any(account.broken in LIMIT_REASONS for account in accounts)
     if notices.pop("changed", 0):
         warnings.append("a file changed while it was read; copy the evidence first, then read the copy")
-    warnings += [f"{count} {_NOTICES[name]}" for name, count in sorted(notices.items())]
+    warnings += [f"{count} {NOTICES[name]}" for name, count in sorted(notices.items())]
     return figures, tuple(warnings)
 
 

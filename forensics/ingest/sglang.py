@@ -41,6 +41,11 @@ def worker_of_tags(tags: str) -> str | None:
     return match.group(1) if match else None
 
 
+def worker_of(source: str | None, tags: str) -> str | None:
+    """The rank of the stamp's tags, after who wrote the line where that is known: every engine has a rank 0."""
+    return " ".join(part for part in (source, worker_of_tags(tags)) if part) or None
+
+
 def is_structure(line: bytes) -> bool:
     """Whether a line that is no request record is a known line of an SGLang log.
 
@@ -62,7 +67,8 @@ def records_of_event(event: dict[str, Any], stamp: str | None, tags: str, contex
     obj = obj if isinstance(obj, dict) else {}
     out = event.get("out")
     at, precision = parse_time(event.get("timestamp") or stamp, context)
-    at = at if at is not None else context.at
+    if at is None:
+        at = context.at
     headers: dict[str, str] = {}
     add_headers(event.get("headers"), headers)
     rids = _rids(event, obj, out)
@@ -72,7 +78,7 @@ def records_of_event(event: dict[str, Any], stamp: str | None, tags: str, contex
             context.notice("openai_line_without_rid")
             return STRUCTURE
         raise Reject("no_id")
-    worker = context.worker or worker_of_tags(tags)
+    worker = context.worker or worker_of(context.source, tags)
     batch = len(rids) > 1 or isinstance(event.get("rid"), list)
     records = []
     for item, rid in enumerate(rids):

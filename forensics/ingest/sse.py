@@ -1,17 +1,27 @@
-"""A streamed answer as one response body: the deltas of each choice joined in the order of arrival.
+"""A server-sent stream as events, and as one response body. Knows no API: `deltas` puts the events together.
 
-Reads chunks of chat and text completions, as events of a server-sent stream or as a list of chunk objects. Chunks that
-carry another id than the first become choices of their own: a stray chunk is evidence, never part of the answer. Keeps
-no chunk times; does not know the Responses API.
+Lines that are no field of the protocol (sizes of transfer chunks, what a capture tool prints between) are passed over.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from forensics.ingest.deltas import Assembled, assemble, is_chunk
 from forensics.ingest.loose_json import loads
 
 Object = dict[str, Any]
+DONE = "[DONE]"
+
+
+@dataclass(slots=True)
+class Stream:
+    """A stream put together, and how many of its events could not be read."""
+
+    made: Assembled
+    unread: int
 
 
 def is_stream(text: str) -> bool:
@@ -22,116 +32,68 @@ def is_stream(text: str) -> bool:
 
 def is_chunks(value: object) -> bool:
     """Whether a list is one of stream chunks."""
-    if not isinstance(value, list) or not value or not isinstance(value[0], dict):
-        return False
-    kind = value[0].get("object")
-    return isinstance(kind, str) and kind.endswith(("chunk", "text_completion")) and "choices" in value[0]
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and is_chunk(value[0])
 
 
-def assemble_text(text: str) -> tuple[Object, int]:
-    """The body of a server-sent stream, and how many events could not be read."""
-    chunks: list[Object] = []
+def assemble_text(text: str) -> Stream:
+    """The stream in a text, without times."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    return assemble_lines(lines, None)
+
+
+def assemble_list(values: Sequence[Any]) -> Stream:
+    """The stream in a list of chunks; the word `[DONE]` may stand among them."""
+    chunks = [(value, None) for value in values if isinstance(value, dict)]
+    done = any(value == DONE for value in values if isinstance(value, str))
+    return Stream(assemble(chunks, done), 0)
+
+
+def assemble_lines(lines: Sequence[str], times: Sequence[int | None] | None) -> Stream:
+    """The stream in the lines; `times` (UTC microseconds) are those of the lines, where a capture tool wrote them."""
+    chunks: list[tuple[Object, int | None]] = []
     unread = 0
-    for block in text.replace("\r\n", "\n").split("\n\n"):
-        data = "\n".join(line[5:].removeprefix(" ") for line in block.split("\n") if line.startswith("data:"))
-        if not data or data.strip() == "[DONE]":
+    done = False
+    done_at: int | None = None
+    for data, at in _events(lines, times):
+        if data.strip() == DONE:
+            done, done_at = True, at
             continue
-        # Some proxies drop the blank lines: then each line is an event.
-        for part in [data] if _readable(data) else data.split("\n"):
-            if part.strip() in ("", "[DONE]"):
-                continue
-            try:
-                chunk = loads(part)
-            except ValueError:
-                unread += 1
-                continue
-            if isinstance(chunk, dict):
-                chunks.append(chunk)
-    return assemble(chunks), unread
+        try:
+            chunk = loads(data)
+        except ValueError:
+            unread += 1
+            continue
+        if isinstance(chunk, dict):
+            chunks.append((chunk, at))
+    return Stream(assemble(chunks, done, done_at), unread)
+
+
+def _events(lines: Sequence[str], times: Sequence[int | None] | None) -> Iterator[tuple[str, int | None]]:
+    """The data of each event and the time of its first line."""
+    held: list[tuple[str, int | None]] = []
+    for number, line in enumerate((*lines, "")):
+        if line.startswith("data:"):
+            held.append((line[5:].removeprefix(" "), times[number] if times is not None else None))
+        elif not line and held:
+            yield from _dispatched(held)
+            held = []
+
+
+def _dispatched(held: list[tuple[str, int | None]]) -> Iterator[tuple[str, int | None]]:
+    data = "\n".join(part for part, _ in held)
+    # Some proxies drop the blank lines: then each line is an event.
+    if len(held) == 1 or _readable(data):
+        if data.strip():
+            yield data, held[0][1]
+        return
+    for part, at in held:
+        if part.strip():
+            yield part, at
 
 
 def _readable(data: str) -> bool:
-    if "\n" not in data:
-        return True
     try:
         loads(data)
     except ValueError:
         return False
     return True
-
-
-def assemble(chunks: list[Any]) -> Object:
-    """The body that the chunks make."""
-    body: Object = {}
-    choices: dict[tuple[str, int], Object] = {}
-    for chunk in chunks:
-        if not isinstance(chunk, dict):
-            continue
-        own = chunk.get("id")
-        own = own if isinstance(own, str) else ""
-        if own and not body.get("id"):
-            body["id"] = own
-        stray = own if own and own != body["id"] else ""
-        for name in ("model", "created", "usage", "error"):
-            if chunk.get(name):
-                body[name] = chunk[name]
-        listed = chunk.get("choices")
-        for place, choice in enumerate(listed if isinstance(listed, list) else ()):
-            if isinstance(choice, dict):
-                index = choice.get("index")
-                index = index if isinstance(index, int) and not isinstance(index, bool) else place
-                made = choices.setdefault((stray, index), {"index": index, "message": {}, "finish_reason": None})
-                _add(made, choice)
-    # The stream's own choices first, so that their places are what they would be without strays.
-    body["choices"] = [{**choices[key], "message": _joined(choices[key]["message"])} for key in sorted(choices)]
-    body["strays"] = len({stray for stray, _ in choices if stray})
-    return body
-
-
-def _add(made: Object, choice: Object) -> None:
-    reason = choice.get("finish_reason")
-    if isinstance(reason, str):
-        made["finish_reason"] = reason
-    message = made["message"]
-    delta = choice.get("delta", choice.get("message"))
-    delta = delta if isinstance(delta, dict) else {}
-    text = choice.get("text")
-    if isinstance(text, str):
-        message.setdefault("content", []).append(text)
-    for name, key in (
-        ("content", "content"),
-        ("reasoning_content", "reasoning_content"),
-        ("reasoning", "reasoning_content"),
-        ("refusal", "refusal"),
-    ):
-        piece = delta.get(name)
-        if isinstance(piece, str):
-            message.setdefault(key, []).append(piece)
-            if key == "reasoning_content":
-                delta = {**delta, "reasoning": None}
-    calls = delta.get("tool_calls")
-    for place, call in enumerate(calls if isinstance(calls, list) else ()):
-        if not isinstance(call, dict):
-            continue
-        index = call.get("index")
-        index = index if isinstance(index, int) and 0 <= index < 1000 else place
-        held = message.setdefault("tool_calls", [])
-        while len(held) <= index:
-            held.append({"function": {"name": [], "arguments": []}})
-        function = call.get("function")
-        if isinstance(function, dict):
-            for name in ("name", "arguments"):
-                piece = function.get(name)
-                if isinstance(piece, str):
-                    held[index]["function"][name].append(piece)
-
-
-def _joined(value: Any) -> Any:
-    """Lists of pieces become texts; they are joined once, since a long answer has very many."""
-    if isinstance(value, dict):
-        return {name: _joined(item) for name, item in value.items()}
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return "".join(value)
-    if isinstance(value, list):
-        return [_joined(item) for item in value]
-    return value

@@ -32,7 +32,7 @@ _MONTH_FIRST = re.compile(r"(?P<m>\d\d)[/-](?P<d>\d\d)[/-](?P<y>\d{4})[- ]" + _C
 _YEARLESS = (
     re.compile(r"(?P<m>\d\d)-(?P<d>\d\d) " + _CLOCK),  # vLLM
     re.compile(r"(?P<b>[A-Z][a-z]{2}) {1,2}(?P<d>\d{1,2}) " + _CLOCK),  # syslog, journald
-    re.compile(r"[DIWEF](?P<m>\d\d)(?P<d>\d\d) {1,2}" + _CLOCK),  # glog, Triton
+    re.compile(r"[DIWEF]?(?P<m>\d\d)(?P<d>\d\d) {1,2}" + _CLOCK),  # glog, Triton
 )
 _UPTIME = re.compile(r"(\d{1,9})\.(\d\d)\.(\d{3})\.(\d{3})")
 _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|μs|ms|s|m|h)")
@@ -155,8 +155,9 @@ def parse_yearless(text: str, context: FileContext) -> tuple[int | None, str | N
     """A time that names no year as (UTC microseconds, precision): `MM-DD HH:MM:SS` (vLLM), `Mon DD HH:MM:SS` (journald,
     syslog), `I0114 11:20:08.401772` (glog); read in the context's zone.
 
-    The year is the last in which that day had come when the file was written, a day's grace for zones. The notice
-    `yearless_time` makes the file's `year_basis` say so; calls that other files date can correct it later.
+    The year is the last in which that day had come when the wrapper wrote the line, or, where none did, when the file
+    was written; a day's grace for zones. In the second case the notice `yearless_time` makes the `year_basis` say
+    so; calls that other files date can correct it later.
     """
     text = text.strip()
     for form in _YEARLESS:
@@ -165,10 +166,11 @@ def parse_yearless(text: str, context: FileContext) -> tuple[int | None, str | N
     else:
         context.notice("unreadable_time")
         return None, None
-    if context.modified_at is None:
+    limit = context.at if context.at is not None else context.modified_at
+    if limit is None:
         context.notice("no_year")
         return None, None
-    written = _EPOCH + timedelta(microseconds=context.modified_at) + _DAY
+    written = _EPOCH + timedelta(microseconds=limit) + _DAY
     naive = context.naive_times
     # A 29th of February may lie up to eight years back.
     for year in range(written.year, written.year - 9, -1):
@@ -177,8 +179,9 @@ def parse_yearless(text: str, context: FileContext) -> tuple[int | None, str | N
             continue
         context.naive_times = naive
         micros, precision = _micros(at, digits, context)
-        if micros is not None and micros <= context.modified_at + 86_400_000_000:
-            context.notice("yearless_time")
+        if micros is not None and micros <= limit + 86_400_000_000:
+            if context.at is None:
+                context.notice("yearless_time")
             return micros, precision
     context.notice("unreadable_time")
     return None, None

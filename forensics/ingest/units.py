@@ -34,6 +34,7 @@ class Unit:
     structure: bool = False  # syntax of a container: counted, not read
     cut: bool = False  # the file ends inside it
     reason: str | None = None  # why it cannot be read, where the wrapper knows
+    digest: str | None = None  # SHA-256 (hex) of the whole content, where `data` does not hold it
 
 
 def joined(units: Sequence[Unit], data: bytes) -> Unit:

@@ -16,10 +16,11 @@ from forensics.ingest.record import HELD, FileContext, Item, Place, Reject
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from forensics.ingest.cloudflare import PrivateKey
     from forensics.ingest.columns import BlockColumns, TextCache
     from forensics.ingest.units import Unit
 
-_CUT_REASONS = ("bad_json", "bad_repr", "bad_utf8", "unrecognised_line")
+_CUT_REASONS = ("bad_json", "bad_repr", "bad_utf8", "bad_row", "unrecognised_line")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class FileFacts:
     modified_at: int | None = None
     profiles: tuple[str, ...] = ()  # TOML of the user's own profiles
     sequential: bool = False  # the format's reader collects lines: blocks must be read in order, in one process
+    private_keys: tuple[PrivateKey, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,7 @@ def _reader(facts: FileFacts) -> LineReader:
     if facts.sequential and _sequential is not None:
         return _sequential
     context = FileContext(facts.name, ZoneInfo(facts.zone), facts.worker, facts.modified_at)
+    context.private_keys = facts.private_keys
     reader = LineReader(facts.format, context, forced=facts.forced, profiles=facts.profiles)
     if facts.sequential:
         _sequential = reader
@@ -204,12 +207,13 @@ def _read_units(block: Block, reader: LineReader, columns: BlockColumns, result:
     for unit in block.units or ():
         total += unit.size
         result.lines += unit.lines
-        if unit.structure or not unit.data.strip():
+        if unit.structure or (unit.reason is None and not unit.data.strip()):
             kind = "structure" if unit.structure else "blank"
             setattr(result, kind, getattr(result, kind) + 1)
             setattr(result, f"{kind}_bytes", getattr(result, f"{kind}_bytes") + unit.size)
             continue
-        context.place = place = Place(unit.offset, unit.size, unit.line, _sha256(unit.data))
+        digest = unit.digest or _sha256(unit.data)
+        context.place = place = Place(unit.offset, unit.size, unit.line, digest)
         context.at, context.source, context.times = unit.at, unit.source, unit.times
         try:
             if unit.reason is not None:

@@ -40,9 +40,8 @@ class CharacterModel:
         probability = best = _uniform(symbols)
         for order in range(ORDER + 1):
             contexts, pairs = keys(symbols, order)
-            total = _lookup(self.context_keys, self.context_counts, contexts)
-            kinds = _lookup(self.context_keys, self.context_kinds, contexts)
-            pair = _lookup(self.pair_keys, self.pair_counts, pairs)
+            total, kinds = _lookup(self.context_keys, contexts, self.context_counts, self.context_kinds)
+            (pair,) = _lookup(self.pair_keys, pairs, self.pair_counts)
             known = total > 0
             mixed = (np.minimum(pair, total) + kinds * probability) / np.maximum(total + kinds, 1)
             probability = np.where(known, mixed, probability)
@@ -80,9 +79,10 @@ def _short(values: npt.NDArray[np.uint64]) -> Keys:
     return (mixed >> np.uint64(32)).astype(np.uint32)
 
 
-def _lookup(sorted_keys: Keys, counts: npt.NDArray[np.uint32], wanted: Keys) -> npt.NDArray[np.float64]:
+def _lookup(sorted_keys: Keys, wanted: Keys, *counts: npt.NDArray[np.uint32]) -> list[npt.NDArray[np.float64]]:
     index = np.minimum(np.searchsorted(sorted_keys, wanted), sorted_keys.size - 1)
-    return np.where(sorted_keys[index] == wanted, counts[index], 0).astype(np.float64)
+    known = sorted_keys[index] == wanted
+    return [np.where(known, column[index], 0).astype(np.float64) for column in counts]
 
 
 def _uniform(symbols: npt.NDArray[np.uint32]) -> npt.NDArray[np.float64]:

@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forensics.text.fold import EXPANSION_BASE, fold_table, weight
+from forensics.text.keys import distinct
 
 GRAM = 16
 WINDOW = 17
@@ -72,23 +73,23 @@ class SeedTable:
 
     keys: Hashes
     slots: npt.NDArray[np.int32]
-    bits: npt.NDArray[np.uint8]
+    filter: npt.NDArray[np.uint64]
 
     @classmethod
     def over(cls, hashes: Hashes) -> SeedTable:
-        """Table over `hashes` (any order, repeated or not). Memory: about 24 bytes a key."""
-        keys = np.unique(hashes)
+        """Table over `hashes` (any order, repeated or not). Memory: about 22 bytes a key."""
+        keys = distinct(hashes)
         size = 1024
         while size < 2 * keys.size:
             size *= 2
         slots = np.full(size, -1, dtype=np.int32)
-        bits = np.zeros(max(1024, 2 * size), dtype=np.uint8)
-        _fill(keys, slots, bits)
-        return cls(keys, slots, bits)
+        words = np.zeros(size // 8, dtype=np.uint64)
+        _fill(keys, slots, words)
+        return cls(keys, slots, words)
 
     def ids(self, hashes: Hashes) -> npt.NDArray[np.int32]:
         """Id of each hash, -1 where it is not in the table."""
-        return np.asarray(_ids(hashes, self.keys, self.slots, self.bits))
+        return np.asarray(_ids(hashes, self.keys, self.slots, self.filter))
 
 
 @dataclass(frozen=True)
@@ -108,30 +109,39 @@ def probe(buffer: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], seeds: 
     table = fold_table()
     return Found(
         *_probe(
-            buffer, offsets, table.table, table.expansions, GRAM, _powers(GRAM), seeds.keys, seeds.slots, seeds.bits
+            buffer, offsets, table.table, table.expansions, GRAM, _powers(GRAM), seeds.keys, seeds.slots, seeds.filter
         )
     )
 
 
 @numba.njit(cache=True, nogil=True)
-def _fill(keys: Any, slots: Any, bits: Any) -> None:
+def _bits(value: Any) -> Any:
+    """The bits of a hash in its word of the filter: three, so that a hash that is not there passes once in hundreds."""
+    one = np.uint64(1)
+    six = np.uint64(63)
+    return (
+        one << (value >> np.uint64(58)) | one << (value >> np.uint64(52) & six) | one << (value >> np.uint64(46) & six)
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def _fill(keys: Any, slots: Any, words: Any) -> None:
     mask = np.uint64(slots.size - 1)
-    bit_mask = np.uint64(8 * bits.size - 1)
+    word_mask = np.uint64(words.size - 1)
     for i in range(keys.size):
         key = np.uint64(keys[i])
         at = key & mask
         while slots[at] >= 0:
             at = (at + np.uint64(1)) & mask
         slots[at] = i
-        bit = (key >> np.uint64(20)) & bit_mask
-        bits[bit >> np.uint64(3)] |= np.uint8(1) << np.uint8(bit & np.uint64(7))
+        words[(key >> np.uint64(20)) & word_mask] |= _bits(key)
 
 
 @numba.njit(cache=True, nogil=True)
-def _id(value: Any, keys: Any, slots: Any, bits: Any) -> int:
-    """Id of a hash (uint64) or -1: a bit first, since nearly every probe misses."""
-    bit = (value >> np.uint64(20)) & np.uint64(8 * bits.size - 1)
-    if (bits[bit >> np.uint64(3)] >> np.uint8(bit & np.uint64(7))) & np.uint8(1) == 0:
+def _id(value: Any, keys: Any, slots: Any, words: Any) -> int:
+    """Id of a hash (uint64) or -1: the filter first, since nearly every probe misses."""
+    bits = _bits(value)
+    if words[(value >> np.uint64(20)) & np.uint64(words.size - 1)] & bits != bits:
         return -1
     mask = np.uint64(slots.size - 1)
     at = value & mask
@@ -143,10 +153,10 @@ def _id(value: Any, keys: Any, slots: Any, bits: Any) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def _ids(hashes: Any, keys: Any, slots: Any, bits: Any) -> Any:
+def _ids(hashes: Any, keys: Any, slots: Any, words: Any) -> Any:
     out = np.empty(hashes.size, dtype=np.int32)
     for i in range(hashes.size):
-        out[i] = _id(np.uint64(hashes[i]), keys, slots, bits)
+        out[i] = _id(np.uint64(hashes[i]), keys, slots, words)
     return out
 
 
@@ -154,11 +164,8 @@ def _ids(hashes: Any, keys: Any, slots: Any, bits: Any) -> Any:
 def _around(units: Any, size: int, place: int, step: int) -> Any:
     """4 bits of each of 16 units from `place` on, going by `step`; nearest in the low bits, 0 beyond the text."""
     packed = np.uint64(0)
-    for k in range(16):
-        at = place + k * step
-        if at < 0 or at >= size:
-            break
-        packed |= ((np.uint64(units[at]) * _NIBBLE) >> np.uint64(60)) << np.uint64(4 * k)
+    for k in range(min(16, size - place if step > 0 else place + 1)):
+        packed |= ((np.uint64(units[place + k * step]) * _NIBBLE) >> np.uint64(60)) << np.uint64(4 * k)
     return packed
 
 
@@ -172,10 +179,17 @@ def _longest(offsets: Any) -> int:
 
 @numba.njit(cache=True, nogil=True)
 def _fold_into(buffer: Any, start: Any, end: Any, table: Any, expansions: Any, units: Any) -> int:
-    """Units of the bytes `[start, end)`; returns their number. `units` holds two for each byte at least."""
+    """Units of the bytes `[start, end)`; returns their number. `units` has room for two a byte and one more."""
     i = start
-    size = 0
+    size: Any = 0
     while i < end:
+        code = np.uint32(buffer[i])
+        if code < 128:
+            # Written whether it counts or not: a branch would be guessed wrong at the end of every word.
+            i += 1
+            units[size] = table[code]
+            size += table[code] != 0
+            continue
         code, i = decode(buffer, i, end)
         value = table[code]
         if value == 0:
@@ -204,18 +218,17 @@ def _alphabetic(units: Any, size: int) -> bool:
 @numba.njit(cache=True, nogil=True)
 def _kind(units: Any, size: int, start: int, place: int) -> int:
     """Weight of the gram's last unit, and NUMBERS where digits stand in it or around it."""
-    digits = 0
+    digits: Any = 0
     for at in range(max(0, start - 16), min(size, place + 17)):
-        if 48 <= units[at] <= 57:
-            digits += 1
+        digits += np.int64(units[at] >= 48) & np.int64(units[at] <= 57)
     return weight(units[place]) + (NUMBERS if digits >= DIGITS else 0)
 
 
 @numba.njit(cache=True, nogil=True)
 def _probe(
-    buffer: Any, offsets: Any, table: Any, expansions: Any, gram: int, powers: Any, keys: Any, slots: Any, bits: Any
+    buffer: Any, offsets: Any, table: Any, expansions: Any, gram: int, powers: Any, keys: Any, slots: Any, words: Any
 ) -> Any:
-    capacity = 2 * (offsets[-1] - offsets[0]) + 1
+    capacity = 2 * (offsets[-1] - offsets[0]) + 2
     ids = np.empty(capacity, dtype=np.int32)
     documents = np.empty(capacity, dtype=np.int32)
     positions = np.empty(capacity, dtype=np.int32)
@@ -227,7 +240,7 @@ def _probe(
     units = np.empty(room, dtype=np.uint32)
     values = np.empty(room, dtype=np.uint64)
     lengths = np.empty(room, dtype=np.uint8)
-    bit_mask = np.uint64(8 * bits.size - 1)
+    word_mask = np.uint64(words.size - 1)
     for document in range(offsets.size - 1):
         size = _fold_into(buffer, offsets[document], offsets[document + 1], table, expansions, units)
         first = size
@@ -262,22 +275,25 @@ def _probe(
                     first = min(first, position)
                 values[position] = mix(rolling)
                 lengths[position] = gram_length
-        # A loop of its own, so that the cache misses of the probes overlap.
+        # Short loops, so that the cache misses of the probes overlap.
+        passed = n
         for position in range(first, size):
             value = values[position]
-            bit = (value >> np.uint64(20)) & bit_mask
-            if (bits[bit >> np.uint64(3)] >> np.uint8(bit & np.uint64(7))) & np.uint8(1) == 0:
-                continue
-            found = _id(value, keys, slots, bits)
-            if found >= 0:
-                start = position - np.int64(lengths[position]) + 1
-                ids[n] = found
-                documents[n] = document
-                positions[n] = position
-                before[n] = _around(units, size, start - 1, -1)
-                after[n] = _around(units, size, position + 1, 1)
-                kinds[n] = _kind(units, size, start, position)
-                n += 1
+            bits = _bits(value)
+            positions[passed] = position
+            passed += words[(value >> np.uint64(20)) & word_mask] & bits == bits
+        first_row = n
+        for k in range(first_row, passed):
+            ids[n] = _id(values[positions[k]], keys, slots, words)
+            positions[n] = positions[k]
+            n += ids[n] >= 0
+        for k in range(first_row, n):
+            place = np.int64(positions[k])
+            start = place - np.int64(lengths[place]) + 1
+            documents[k] = document
+            before[k] = _around(units, size, start - 1, -1)
+            after[k] = _around(units, size, place + 1, 1)
+            kinds[k] = _kind(units, size, start, place)
     return (
         ids[:n].copy(),
         documents[:n].copy(),

@@ -71,14 +71,20 @@ def fold_bytes(data: npt.NDArray[np.uint8]) -> Folded:
 def _fold_bytes(data: Any, table: Any, expansions: Any) -> Any:
     units = np.empty(2 * data.size + 4, dtype=np.uint32)
     positions = np.empty(2 * data.size + 4, dtype=np.int64)
-    n = 0
+    n: Any = 0
     i = 0
     place = 0
     while i < data.size:
         first = np.uint32(data[i])
         if first < 0x80:
-            code, i = first, i + 1
-        elif first < 0xE0:
+            # Written whether it counts or not: a branch would be guessed wrong at the end of every word.
+            units[n] = table[first]
+            positions[n] = place
+            n += table[first] != 0
+            i += 1
+            place += 1
+            continue
+        if first < 0xE0:
             code, i = ((first & 0x1F) << 6) | (data[i + 1] & 0x3F), i + 2
         elif first < 0xF0:
             code, i = ((first & 0x0F) << 12) | ((data[i + 1] & 0x3F) << 6) | (data[i + 2] & 0x3F), i + 3

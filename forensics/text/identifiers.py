@@ -44,7 +44,8 @@ class Identifiers:
 def identifiers(buffer: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> Identifiers:
     """Identifier tokens of the documents `buffer[offsets[i]:offsets[i+1]]` (UTF-8). Releases the GIL."""
     table = fold_table()
-    return Identifiers(*_scan(buffer, offsets, table.table, table.expansions, _kinds()))
+    kinds = _kinds()
+    return Identifiers(*_scan(buffer, offsets, table.table, table.expansions, kinds, _classes(kinds, table.table)))
 
 
 def _kinds() -> npt.NDArray[np.uint8]:
@@ -57,6 +58,21 @@ def _kinds() -> npt.NDArray[np.uint8]:
     kinds[ord(" ")] = 3
     kinds[ord("@")] = 4
     return kinds
+
+
+# classes of ASCII characters while words are passed over
+_ENDS, _LETTER, _JOINT, _PART, _STOP = range(5)
+
+
+def _classes(kinds: npt.NDArray[np.uint8], table: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint8]:
+    """What each ASCII character does to a word of letters: ends it, belongs to it, joins, parts; or makes it a case
+    for the scan: digits and `@`.
+    """
+    classes = np.array([_ENDS, _JOINT, _PART, _ENDS, _STOP], dtype=np.uint8)[kinds]
+    units = table[:128]
+    classes[units != 0] = _LETTER
+    classes[(units >= 48) & (units <= 57)] = _STOP
+    return classes
 
 
 @numba.njit(cache=True, nogil=True)
@@ -123,7 +139,50 @@ def _add(out: Any, n: int, value: Any, document: int, token: Any) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any) -> Any:
+def _pass_over(buffer: Any, i: Any, end: Any, position: Any, table: Any, classes: Any) -> Any:
+    """Byte and unit behind the words of letters from byte `i` on, which no rule can keep; `i` starts a token.
+
+    Stops at the start of the first run that holds a digit, an `@` or two signs that part: the scan reads it whole.
+    """
+    start, start_position = i, position
+    parts = 0
+    while i < end:
+        code = np.uint32(buffer[i])
+        if code < 128:
+            i += 1
+            kind = classes[code]
+            if kind == _LETTER:
+                position += 1
+                continue
+        else:
+            code, i = decode(buffer, i, end)
+            value = table[code]
+            if value != 0:
+                if not is_single(value) and not 48 <= value <= 57:
+                    position += 1
+                    continue
+                kind = _STOP
+                if is_single(value):
+                    position += 1
+                    kind = _ENDS
+            else:
+                wide = _wide_kind(code)
+                kind = _JOINT if wide == 1 or wide == 6 else _ENDS
+        if kind == _JOINT:
+            continue
+        if kind == _PART:
+            parts += 1
+            if parts < 2:
+                continue
+        if kind != _ENDS:
+            return start, start_position
+        start, start_position = i, position
+        parts = 0
+    return end, position
+
+
+@numba.njit(cache=True, nogil=True)
+def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any, classes: Any) -> Any:
     capacity = (offsets[-1] - offsets[0]) // 2 + 2
     out = np.empty((capacity, 4), dtype=np.int64)
     n = 0
@@ -147,6 +206,8 @@ def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any) ->
         previous_digit: Any = False
         joined = 0  # joining signs in a row
         while True:
+            if whole[_LENGTH] == 0:
+                i, position = _pass_over(buffer, i, end, position, table, classes)
             code = np.uint32(0)
             value = np.uint32(0)
             if i < end:

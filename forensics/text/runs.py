@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forensics.text.fold import Ints, Units, weight
+from forensics.text.keys import distinct
 
 MAX_GAP = 16  # units on either side that a join may bridge
 MAX_SHIFT = 4  # difference of the two gaps
@@ -102,7 +103,7 @@ def covered(units: Units, own: list[Units]) -> np.ndarray[Any, np.dtype[np.bool_
     if units.size < COVER_GRAM:
         return mask
     keys = _grams(units)
-    sought = np.unique(keys)
+    sought = distinct(keys)
     present = np.zeros(sought.size, dtype=np.bool_)
     bits = np.zeros(1 << 16, dtype=np.bool_)
     bits[(_mixed(sought) >> np.uint64(48)).astype(np.int64)] = True

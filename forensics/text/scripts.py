@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numba
@@ -48,27 +49,49 @@ def script_of(unit: Any) -> int:
     return 12
 
 
+@cache
+def _script_table() -> npt.NDArray[np.uint8]:
+    """Script of each code point, by its first folded unit; len(NAMES) for those that folding drops."""
+    table = fold_table()
+    return np.asarray(_by_code(table.table, table.expansions))
+
+
+@numba.njit(cache=True)
+def _by_code(table: Any, expansions: Any) -> Any:
+    found = np.empty(table.size, dtype=np.uint8)
+    for code in range(table.size):
+        value = table[code]
+        if value >= EXPANSION_BASE:
+            value = expansions[np.int64(value) - EXPANSION_BASE, 0]
+        found[code] = 13 if value == 0 else script_of(value)
+    return found
+
+
 @numba.njit(cache=True, nogil=True)
-def _count(buffer: Any, offsets: Any, table: Any, expansions: Any) -> Any:
-    counts = np.zeros((offsets.size - 1, 13), dtype=np.int32)
+def _count(buffer: Any, offsets: Any, script_table: Any) -> Any:
+    counts = np.zeros((offsets.size - 1, 14), dtype=np.int32)
     for document in range(offsets.size - 1):
+        row = counts[document]
+        digits = latin = 0  # apart, since they come in a row and each would wait for the one before it in memory
         i = offsets[document]
         end = offsets[document + 1]
         while i < end:
-            code, i = decode(buffer, i, end)
-            value = table[code]
-            if value == 0:
-                continue
-            if value >= EXPANSION_BASE:
-                value = expansions[np.int64(value) - EXPANSION_BASE, 0]
-            counts[document, script_of(value)] += 1
+            code = np.uint32(buffer[i])
+            if code < 128:
+                i += 1
+                digits += script_table[code] == 0
+                latin += script_table[code] == 1
+            else:
+                code, i = decode(buffer, i, end)
+                row[script_table[code]] += 1
+        row[0] += digits
+        row[1] += latin
     return counts
 
 
 def count_scripts(buffer: npt.NDArray[np.uint8], offsets: Ints) -> npt.NDArray[np.int32]:
     """Units per script (columns as NAMES) of the documents `buffer[offsets[i]:offsets[i+1]]` (UTF-8)."""
-    table = fold_table()
-    return np.asarray(_count(buffer, offsets, table.table, table.expansions))
+    return np.asarray(_count(buffer, offsets, _script_table()))[:, : len(NAMES)]
 
 
 @numba.njit(cache=True)

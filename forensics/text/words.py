@@ -83,6 +83,28 @@ def count_keys(
     return int(_count(buffer, offsets, groups, keys, slots, counts, table.table, table.expansions))
 
 
+@numba.njit(cache=True, nogil=True)
+def sum_counts(keys: Any, counts: Any, wanted: Any, out: Any) -> Any:
+    """Sum, and number above 0, of the counts of each wanted key, without the columns where `out` is true."""
+    total = np.zeros(wanted.size, dtype=np.float64)
+    tenants = np.zeros(wanted.size, dtype=np.int64)
+    for i in range(wanted.size):
+        low, high = 0, keys.size
+        while low < high:
+            middle = (low + high) >> 1
+            if keys[middle] < wanted[i]:
+                low = middle + 1
+            else:
+                high = middle
+        if low == keys.size or keys[low] != wanted[i]:
+            continue
+        for unit in range(counts.shape[1]):
+            if counts[low, unit] > 0 and not out[unit]:
+                total[i] += counts[low, unit]
+                tenants[i] += 1
+    return total, tenants
+
+
 @numba.njit(cache=True)
 def _slots(keys: Any) -> Any:
     size = 1024

@@ -7,41 +7,40 @@
 -- hex digits behind it, and a choice's index before all; SGLang numbers the items of a batch. Whether the base is an id
 -- that somebody logged is seen later; an id that is known elsewhere as it stands is never taken apart.
 CREATE OR REPLACE TEMP TABLE id_bases AS
-WITH forms(form, pattern, steps) AS (
-    VALUES
-        ('prefix', '^(?:chatcmpl|cmpl|resp|msg|req)[-_](.+)$', 1),
-        ('suffix', '^(.{4,})-[0-9a-f]{8}$', 1),
-        ('item', '^(.{4,})_[0-9]{1,4}$', 1),
-        ('index', '^(cmpl-.+)-[0-9]{1,4}$', 1),
-        ('child', '^[0-9]{1,4}_(.{4,})$', 1),
-        ('prefix, suffix', '^(?:chatcmpl|cmpl|resp)[-_](.+)-[0-9a-f]{8}$', 2),
-        ('prefix, index', '^cmpl-(.+)-[0-9]{1,4}$', 2),
-        ('prefix, item', '^(?:chatcmpl|resp)[-_](.+)_[0-9]{1,4}$', 2),
-        ('index, suffix', '^(cmpl-.+)-[0-9]{1,4}-[0-9a-f]{8}$', 2),
-        ('item, suffix', '^(.{4,})_[0-9]{1,4}-[0-9a-f]{8}$', 2),
-        ('child, suffix', '^[0-9]{1,4}_((?:chatcmpl|cmpl|resp)[-_].+)-[0-9a-f]{8}$', 2),
-        ('child, prefix', '^[0-9]{1,4}_(?:chatcmpl|cmpl|resp)[-_](.+)$', 2),
-        ('prefix, index, suffix', '^cmpl-(.+)-[0-9]{1,4}-[0-9a-f]{8}$', 3),
-        ('prefix, item, suffix', '^(?:chatcmpl|resp)[-_](.+)_[0-9]{1,4}-[0-9a-f]{8}$', 3),
-        ('child, prefix, suffix', '^[0-9]{1,4}_(?:chatcmpl|cmpl|resp)[-_](.+)-[0-9a-f]{8}$', 3),
-        ('child, index, suffix', '^[0-9]{1,4}_(cmpl-.+)-[0-9]{1,4}-[0-9a-f]{8}$', 3),
-        ('child, prefix, index, suffix', '^[0-9]{1,4}_cmpl-(.+)-[0-9]{1,4}-[0-9a-f]{8}$', 4)
-),
-strange AS (
+WITH strange AS (
     SELECT key, vantage, kind, id
     FROM request_ids
     WHERE weight < 2
+        AND regexp_matches(id, '[-_]')
         AND id IN (SELECT id FROM request_ids GROUP BY id HAVING min(vantage) = max(vantage))
 ),
+-- Patterns as literals: they are compiled once, not once per id.
 taken_apart AS (
-    SELECT s.key, s.vantage, s.kind, f.form, f.steps, regexp_extract(s.id, f.pattern, 1) AS id
-    FROM strange s
-    CROSS JOIN forms f
-    WHERE regexp_matches(s.id, f.pattern)
+    SELECT key, vantage, kind, unnest([
+            {form: 'prefix', steps: 1, id: regexp_extract(id, '^(?:chatcmpl|cmpl|resp|msg|req)[-_](.+)$', 1)},
+            {form: 'suffix', steps: 1, id: regexp_extract(id, '^(.{4,})-[0-9a-f]{8}$', 1)},
+            {form: 'item', steps: 1, id: regexp_extract(id, '^(.{4,})_[0-9]{1,4}$', 1)},
+            {form: 'index', steps: 1, id: regexp_extract(id, '^(cmpl-.+)-[0-9]{1,4}$', 1)},
+            {form: 'child', steps: 1, id: regexp_extract(id, '^[0-9]{1,4}_(.{4,})$', 1)},
+            {form: 'prefix, suffix', steps: 2, id: regexp_extract(id, '^(?:chatcmpl|cmpl|resp)[-_](.+)-[0-9a-f]{8}$', 1)},
+            {form: 'prefix, index', steps: 2, id: regexp_extract(id, '^cmpl-(.+)-[0-9]{1,4}$', 1)},
+            {form: 'prefix, item', steps: 2, id: regexp_extract(id, '^(?:chatcmpl|resp)[-_](.+)_[0-9]{1,4}$', 1)},
+            {form: 'index, suffix', steps: 2, id: regexp_extract(id, '^(cmpl-.+)-[0-9]{1,4}-[0-9a-f]{8}$', 1)},
+            {form: 'item, suffix', steps: 2, id: regexp_extract(id, '^(.{4,})_[0-9]{1,4}-[0-9a-f]{8}$', 1)},
+            {form: 'child, suffix', steps: 2, id: regexp_extract(id, '^[0-9]{1,4}_((?:chatcmpl|cmpl|resp)[-_].+)-[0-9a-f]{8}$', 1)},
+            {form: 'child, prefix', steps: 2, id: regexp_extract(id, '^[0-9]{1,4}_(?:chatcmpl|cmpl|resp)[-_](.+)$', 1)},
+            {form: 'prefix, index, suffix', steps: 3, id: regexp_extract(id, '^cmpl-(.+)-[0-9]{1,4}-[0-9a-f]{8}$', 1)},
+            {form: 'prefix, item, suffix', steps: 3, id: regexp_extract(id, '^(?:chatcmpl|resp)[-_](.+)_[0-9]{1,4}-[0-9a-f]{8}$', 1)},
+            {form: 'child, prefix, suffix', steps: 3, id: regexp_extract(id, '^[0-9]{1,4}_(?:chatcmpl|cmpl|resp)[-_](.+)-[0-9a-f]{8}$', 1)},
+            {form: 'child, index, suffix', steps: 3, id: regexp_extract(id, '^[0-9]{1,4}_(cmpl-.+)-[0-9]{1,4}-[0-9a-f]{8}$', 1)},
+            {form: 'child, prefix, index, suffix', steps: 4, id: regexp_extract(id, '^[0-9]{1,4}_cmpl-(.+)-[0-9]{1,4}-[0-9a-f]{8}$', 1)}
+        ]) AS base
+    FROM strange
 )
-SELECT t.key, t.vantage, t.id, min_by(t.kind, t.steps || t.kind) AS kind, min_by(t.form, t.steps || t.form) AS form,
-    min(t.steps) AS steps
+SELECT t.key, t.vantage, t.base.id AS id, min_by(t.kind, t.base.steps || t.kind) AS kind,
+    min_by(t.base.form, t.base.steps || t.base.form) AS form, min(t.base.steps) AS steps
 FROM taken_apart t
-WHERE EXISTS (FROM request_ids o WHERE o.id = t.id AND o.vantage <> t.vantage AND o.weight < 2)
-    AND NOT EXISTS (FROM request_ids o WHERE o.id = t.id AND o.vantage = t.vantage)
-GROUP BY t.key, t.vantage, t.id
+WHERE t.base.id <> ''
+    AND EXISTS (FROM request_ids o WHERE o.id = t.base.id AND o.vantage <> t.vantage AND o.weight < 2)
+    AND NOT EXISTS (FROM request_ids o WHERE o.id = t.base.id AND o.vantage = t.vantage)
+GROUP BY t.key, t.vantage, t.base.id

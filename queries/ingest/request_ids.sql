@@ -5,7 +5,8 @@
 -- order:    none
 -- Weight 0: the id that names the record. Weight 1: another id of one call. Weight 2: an id that may stand for several
 -- calls (a trace, a correlation, a label of the caller's) and joins only what nothing else speaks against. Ids of
--- sessions, conversations, users and keys stand for many calls and are left out.
+-- sessions, conversations, users and keys stand for many calls and are left out. A profile
+-- marks kinds of its own that stand for one call with `joins.` before their name.
 CREATE OR REPLACE TEMP TABLE request_ids AS
 WITH known(name, weight) AS (
     VALUES
@@ -20,9 +21,10 @@ WITH known(name, weight) AS (
         ('correlationid', 2), ('x-correlation-id', 2), ('custom-id', 2), ('external-trace-id', 2)
 ),
 kinds AS (
-    SELECT i.kind, k.weight
+    SELECT i.kind, coalesce(k.weight, 1) AS weight
     FROM (SELECT DISTINCT kind FROM record_ids) i
-    JOIN known k ON k.name = regexp_replace(lower(i.kind), '[^a-z0-9]+', '-', 'g')
+    LEFT JOIN known k ON k.name = regexp_replace(lower(i.kind), '[^a-z0-9]+', '-', 'g')
+    WHERE k.name IS NOT NULL OR starts_with(i.kind, 'joins.')
 ),
 every AS (
     SELECT key, vantage, 'request_id' AS kind, request_id AS id, 0 AS weight

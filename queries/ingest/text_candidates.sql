@@ -1,5 +1,5 @@
 -- question: (effect) which calls of two vantages may be one, by their texts and times?
--- inputs:   text_keys, request_rows, request_ids, join_keys, clock_estimates, content_uses, join_candidates
+-- inputs:   text_keys, request_rows, request_ids, join_keys, clock_estimates, content_uses, contents; join_candidates
 -- grain:    one row per pair of calls that hold an equal text and could be one by their times
 -- parameters: none
 -- order:    none
@@ -73,6 +73,28 @@ other_text AS (
     WHERE NOT equal
     GROUP BY near, far
 ),
+-- An answer may have been given to the wrong call: that is what is looked for. Where only the answer is equal, the one
+-- vantage's messages must all stand in the prompt that the other one logs as rendered.
+by_answer AS (
+    SELECT near, far, near AS messages_of, far AS prompt_of FROM kept WHERE NOT by_prompt
+    UNION ALL
+    SELECT near, far, far, near FROM kept WHERE NOT by_prompt
+),
+found_in AS (
+    SELECT b.near, b.far, b.messages_of, m.field, any_value(x.code_points) AS code_points,
+        bool_or(contains(y.text, trim(x.text, E' \n\t'))) AS found
+    FROM by_answer b
+    JOIN content_uses m ON m.key = b.messages_of AND m.side = 'prompt' AND m.field LIKE 'messages[%].content%'
+    JOIN content_uses r ON r.key = b.prompt_of AND r.side = 'prompt' AND r.role = 'prompt'
+    JOIN contents x ON x.content = m.content
+    JOIN contents y ON y.content = r.content
+    GROUP BY b.near, b.far, b.messages_of, m.field
+),
+rendered AS (
+    SELECT near, far, bool_and(found) AND sum(code_points) >= 24 AS fits
+    FROM found_in
+    GROUP BY near, far
+),
 models AS (
     SELECT DISTINCT vantage, model
     FROM request_rows
@@ -126,8 +148,11 @@ SELECT
         WHEN t.prompt THEN 'prompt_differs'
         WHEN t.response AND i.near IS NULL THEN 'response_differs'
         WHEN t.response AND NOT k.has_time THEN 'response_differs'
+        WHEN NOT k.by_prompt AND NOT r.fits THEN 'prompt_differs'
+        WHEN NOT k.by_prompt AND r.near IS NULL THEN 'not_corroborated'
     END AS refused
 FROM kept k
 LEFT JOIN other_text t ON t.near = k.near AND t.far = k.far
+LEFT JOIN rendered r ON r.near = k.near AND r.far = k.far
 LEFT JOIN other_id d ON d.near = k.near AND d.far = k.far
 LEFT JOIN one_id i ON i.near = k.near AND i.far = k.far

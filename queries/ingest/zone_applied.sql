@@ -1,6 +1,6 @@
 -- question: (effect) what are the times in UTC of files whose zone or year is certain by now?
 -- inputs:   zone_shifts
--- grain:    one row per record, per engine line, per file
+-- grain:    one row per record, per chunk, per engine line, per file
 -- parameters: none
 -- order:    none
 UPDATE records
@@ -9,6 +9,11 @@ SET received_at = received_at - to_years(s.years) - to_minutes(15 * s.quarters),
     finished_at = finished_at - to_years(s.years) - to_minutes(15 * s.quarters)
 FROM zone_shifts s
 WHERE s.certain AND (s.years <> 0 OR s.quarters <> 0) AND records.evidence = s.evidence;
+UPDATE record_chunks
+SET "at" = record_chunks."at" - to_years(s.years) - to_minutes(15 * s.quarters)
+FROM records r
+JOIN zone_shifts s ON s.evidence = r.evidence
+WHERE s.certain AND (s.years <> 0 OR s.quarters <> 0) AND r.record = record_chunks.record;
 UPDATE engine_events
 SET "at" = "at" - to_years(s.years) - to_minutes(15 * s.quarters)
 FROM zone_shifts s

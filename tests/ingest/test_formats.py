@@ -2,7 +2,8 @@
 
 A folder `tests/ingest/formats/NAME/` holds the samples of the parser, profile or wrapper NAME and one `expected.json`:
 
-    {"parameters": {"time_zone": "UTC", ...},                         optional, of ingest's Parameters
+    {"needs":    ["module"],                                          optional: skipped where it is not installed
+     "parameters": {"time_zone": "UTC", ...},                         optional, of ingest's Parameters
      "modified": 1790000000,                                          optional, the files' time, epoch seconds
      "files":    {"sample.log": {"format", "records", "rejected", "blank", "structure", "reasons": {}, ...}},
      "requests": [{"request_id", ...}],                               the columns that are given are compared
@@ -41,6 +42,8 @@ def rows(case: Case, table: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_the_sample_of_each_format_is_read_as_expected(folder, tmp_path):
     expected = json.loads((folder / "expected.json").read_text())
+    for module in expected.get("needs", ()):
+        pytest.importorskip(module)
     samples = sorted(path for path in folder.iterdir() if path.name != "expected.json")
     assert samples
     if "modified" in expected:

@@ -134,6 +134,6 @@ def test_detection_of_random_bytes_names_no_wrapper():
     chance = random.Random("noise")
     for _ in range(200):
         lines = [chance.randbytes(chance.randint(1, 80)).replace(b"\n", b" ") for _ in range(20)]
-        chain, left = wrappers.chain_of(lines, FileContext("noise", ZoneInfo("UTC")))
+        chain, left, _ = wrappers.chain_of(lines, FileContext("noise", ZoneInfo("UTC")))
         assert chain == ()
         assert left == lines

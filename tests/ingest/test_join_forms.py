@@ -266,3 +266,51 @@ def test_uniqueness_is_measured_per_kind(bench):
         ("x-request-id", "x-request-id"): (0, 1, 1, 1, 2),
     }
     assert outcomes(bench)[("gateway", "engine", "joined")] == 12
+
+
+def rendered(rid: str, number: int, answer: int, start: float) -> dict[str, object]:
+    """An engine's finished line: the prompt as the template made it, the answer as generated."""
+    return {
+        "timestamp": clock(start + 1)[:-1],
+        "event": "request.finished",
+        "rid": rid,
+        "obj": {"text": f"<|user|>\n{PROMPT.format(number)}<|assistant|>\n"},
+        "out": {
+            "text": ANSWER.format(answer),
+            "meta_info": {"id": rid, "finish_reason": {"type": "stop"}, "e2e_latency": 0.9},
+        },
+    }
+
+
+def test_an_answer_joins_where_the_messages_stand_in_the_rendered_prompt(bench):
+    bench.put("g.jsonl", lines(*[call("gateway", f"g-{i}", i, i * 0.1, tenant_id=f"t{i}") for i in range(3)]))
+    bench.put("n_0.log", lines(*[rendered(f"e{i}", i, i, i * 0.1 + 0.05) for i in range(3)]))
+    bench.run()
+    assert calls(bench) == [("engine,gateway", f"t{i}") for i in range(3)]
+    assert bases(bench) == {("text_and_time", "response")}
+
+
+def test_answers_that_a_gateway_swapped_do_not_join_the_wrong_calls(bench):
+    """No id is shared; the answers are equal across, the prompts are not: the leak itself must not make the join."""
+    bench.put(
+        "g.jsonl",
+        lines(
+            *[call("gateway", f"g-{i}", i, 0.1 * i, answer=ANSWER.format(1 - i), tenant_id=f"t{i}") for i in range(2)]
+        ),
+    )
+    bench.put("n_0.log", lines(*[rendered(f"e{i}", i, i, 0.1 * i + 0.05) for i in range(2)]))
+    bench.run()
+    assert calls(bench) == [("engine", None), ("engine", None), ("gateway", "t0"), ("gateway", "t1")]
+    assert outcomes(bench)[("gateway", "engine", "prompt_differs")] == 2
+
+
+def test_an_answer_alone_does_not_join(bench):
+    """Nobody logs a prompt: an answer that went to the wrong call would look the same."""
+    gateway = call("gateway", "g-1", 1, 0, tenant_id="acme")
+    engine = call("engine", "e-1", 1, 0.1, 1)
+    del gateway["request"], engine["request"]
+    bench.put("g.jsonl", lines(gateway))
+    bench.put("e.jsonl", lines(engine))
+    bench.run()
+    assert len(calls(bench)) == 2
+    assert outcomes(bench)[("gateway", "engine", "not_corroborated")] == 1

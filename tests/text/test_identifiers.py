@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forensics.text.fold import fold
-from forensics.text.identifiers import identifiers
+from forensics.text.fold import fold, fold_table
+from forensics.text.identifiers import _STOP, _kinds, _scan, identifiers
 
 
 def scan(*texts: str) -> list[list[tuple[str, int]]]:
@@ -155,3 +155,17 @@ def test_spans_are_inside_and_documents_apart(first: str, second: str) -> None:
     alone, together = scan(first)[0] + scan(second)[0], scan(first, second)
     assert together[0] + together[1] == alone
     assert all(8 <= len(token) <= 512 for token, _ in alone)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.text(alphabet="abcé ж客1234567890@.-:/, \u200b\u2010½", max_size=60))
+def test_passing_over_words_changes_nothing(text: str) -> None:
+    """The same scan with every ASCII character a reason to look closely."""
+    data = text.encode()
+    buffer, offsets = np.frombuffer(data, dtype=np.uint8), np.array([0, len(data)], dtype=np.int64)
+    table = fold_table()
+    slow = _scan(buffer, offsets, table.table, table.expansions, _kinds(), np.full(128, _STOP, dtype=np.uint8))
+    found = identifiers(buffer, offsets)
+    assert [part.tolist() for part in slow] == [
+        part.tolist() for part in (found.hashes, found.documents, found.starts, found.ends)
+    ]

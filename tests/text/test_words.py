@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.text.fold import fold
-from forensics.text.words import Words, count_keys, pairs, terms, triples, words
+from forensics.text.words import Words, count_keys, pairs, sum_counts, terms, triples, words
 
 
 def spelled(text: str) -> list[str]:
@@ -131,3 +131,24 @@ def test_words_tile_the_units(text: str) -> None:
         u for low, high in zip(found.starts.tolist(), found.ends.tolist(), strict=True) for u in range(low, high)
     ]
     assert covered == list(range(fold(text).units.size))
+
+
+@settings(deadline=None)
+@given(
+    st.dictionaries(st.integers(0, 20), st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=1),
+    st.lists(st.integers(0, 22), max_size=8),
+    st.lists(st.booleans(), min_size=3, max_size=3),
+)
+def test_counts_are_summed_without_those_left_out(
+    counts: dict[int, list[int]], wanted: list[int], out: list[bool]
+) -> None:
+    keys = sorted(counts)
+    total, above = sum_counts(
+        np.array(keys, dtype=np.uint64),
+        np.array([counts[key] for key in keys], dtype=np.int32),
+        np.array(wanted, dtype=np.uint64),
+        np.array(out),
+    )
+    kept = [[n for n, left in zip(counts.get(key, [0, 0, 0]), out, strict=True) if not left] for key in wanted]
+    assert total.tolist() == [sum(row) for row in kept]
+    assert above.tolist() == [sum(n > 0 for n in row) for row in kept]

@@ -7,7 +7,9 @@ Three sorts of parser, all modules of this folder (or, for objects, a profile):
 * lines: `accepts_line(line) -> bool`, `parse_line(line, context) -> Sequence[Item]`;
 * logs, whose records span lines: `accepts_line(line) -> bool`, `open_log(context)`, which returns an object with
   `read(line) -> Sequence[Item]` (HELD for a line that a later record is made of) and `end() -> Sequence[Item]`.
-  Its records name their `place`. A file of such a format is read in order by one process.
+  Its records name their `place`. A log whose lines are JSON objects stands among the objects with `KIND = "log"`: it
+  has `accepts(obj)` too, its reader `read_object(obj)`, and its `accepts_line` takes nothing. A file of such a format
+  is read in order by one process.
 """
 
 from __future__ import annotations
@@ -23,10 +25,15 @@ OBJECT_PARSERS = (
     "sglang_router_json",
     "llama_json",
     "kv_events",
+    "har",
+    "mitmproxy",
+    "vcr",
+    "batch",
+    "azure_llm",
     "house",
     "openai_pair",
 )
-LINE_PARSERS = ("sglang_text", "sglang_engine", "sglang_router", "trtllm")
+LINE_PARSERS = ("sglang_text", "sglang_engine", "sglang_router", "trtllm", "sse_capture")
 LOG_PARSERS: tuple[str, ...] = ("vllm_log", "llama_server", "ollama")
 NAMES = (*OBJECT_PARSERS, *LINE_PARSERS, *LOG_PARSERS)
 

@@ -1,0 +1,133 @@
+"""The times of a record by a profile's rules: their forms, their zone, and durations that give the missing end."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from forensics.ingest.pointers import View
+from forensics.ingest.profile_spec import TIMES, UNITS, DurationRule, Mapping_, TimeRule
+from forensics.ingest.record import FileContext, Record
+from forensics.ingest.timestamps import parse_time
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TICKS_TO_1970 = 621_355_968_000_000_000  # 100 ns each, from the year 1
+_DIGITS = re.compile(r"\d{1,20}(?:\.\d{1,20})?")
+_WITH_UNIT = re.compile(r"(\d{1,12}(?:\.\d{1,15})?)\s*(h|ms|m|s|us|µs|μs|ns)")
+_TEXT_UNITS = {"h": 3_600e6, "m": 60e6, "s": 1e6, "ms": 1e3, "us": 1.0, "µs": 1.0, "μs": 1.0, "ns": 1e-3}
+_LEAST, _MOST = 10**15, 10**16
+_LONGEST = 10**13  # microseconds, about 116 days
+_PRECISION = {"s": "s", "ms": "ms", "us": "us", "ns": "ns", "ticks": "ns"}
+
+
+def fill_times(record: Record, mapping: Mapping_, zone: ZoneInfo | None, view: View) -> None:
+    """Fill the times of `record`. A negative or senseless duration gives nothing."""
+    for name in TIMES:
+        rule = mapping.times.get(name)
+        if rule is None:
+            continue
+        at, precision = _time(rule, zone, view)
+        if at is not None:
+            setattr(record, f"{name}_at", at)
+            record.time_precision = record.time_precision or precision
+    for given in mapping.durations:
+        length = _length(given, view)
+        if length is None:
+            continue
+        start, end = getattr(record, f"{given.start}_at"), getattr(record, f"{given.end}_at")
+        if start is not None and end is None:
+            setattr(record, f"{given.end}_at", start + length)
+        elif end is not None and start is None:
+            setattr(record, f"{given.start}_at", end - length)
+        if given.start == "received" and given.end == "finished":
+            record.latency_us = length
+    if record.first_token_at is not None and record.first_token_at == record.finished_at and not record.stream:
+        # Exporters repeat the end where there was no stream.
+        record.first_token_at = None
+
+
+def _time(rule: TimeRule, zone: ZoneInfo | None, view: View) -> tuple[int | None, str | None]:
+    for pointer in rule.sources:
+        value = pointer.first(view)
+        if value is None or value == 0:
+            continue
+        if pointer.base == "@time":
+            return value, "us"
+        at, precision = _in_form(value, rule, zone, view.context)
+        if at is not None:
+            return at, precision
+    return None, None
+
+
+def _in_form(value: Any, rule: TimeRule, zone: ZoneInfo | None, context: FileContext) -> tuple[int | None, str | None]:
+    if rule.form == "auto":
+        if zone is None:
+            return parse_time(value, context)
+        declared = FileContext(context.name, zone, notices=context.notices)
+        return parse_time(value, declared)
+    if rule.form == "strptime":
+        return _by_pattern(value, rule.pattern, zone, context)
+    number = _number(value)
+    at: int | None = None
+    if number is not None:
+        at = int((number - _TICKS_TO_1970) // 10) if rule.form == "ticks" else round(number * UNITS[rule.form])
+    if at is None or not _LEAST <= at < _MOST:
+        context.notice("unreadable_time")
+        return None, None
+    return at, _PRECISION[rule.form]
+
+
+def _by_pattern(value: Any, pattern: str, zone: ZoneInfo | None, context: FileContext) -> tuple[int | None, str | None]:
+    try:
+        at = datetime.strptime(str(value), pattern)
+        if at.tzinfo is None:
+            if zone is None:
+                context.naive_times += 1
+            at = at.replace(tzinfo=zone or context.zone)
+        delta = at - _EPOCH
+    except (ValueError, OverflowError):
+        context.notice("unreadable_time")
+        return None, None
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds, "us" if "%f" in pattern else "s"
+
+
+def _number(value: Any) -> float | int | None:
+    """A number, whole where it is written whole: ticks have more digits than a float keeps."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return value
+    if isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
+        return float(value) if "." in value else int(value)
+    return None
+
+
+def _length(rule: DurationRule, view: View) -> int | None:
+    for pointer in rule.sources:
+        value = pointer.first(view)
+        if value is not None:
+            return duration(value, rule.unit)
+    return None
+
+
+def duration(value: Any, unit: str) -> int | None:
+    """A duration in microseconds; None where it is none, negative, or longer than 116 days."""
+    if unit == "text":
+        if not isinstance(value, str):
+            return None
+        total, position = 0.0, 0
+        text = value.strip()
+        for match in _WITH_UNIT.finditer(text):
+            if match.start() != position:
+                return None
+            total += float(match.group(1)) * _TEXT_UNITS[match.group(2)]
+            position = match.end()
+        length = total if position == len(text) and position else -1.0
+    else:
+        number = _number(value)
+        if number is None:
+            return None
+        length = number * UNITS[unit]
+    return round(length) if 0 <= length < _LONGEST else None
