@@ -61,5 +61,8 @@ class Parameters:
     background_bytes: int = 128 << 20
     """Text read for the case's own word statistics; responses first."""
 
+    swapped_bytes: int = 96 << 20
+    """Prompt text read to see whose question a response answers that has nothing to do with its own."""
+
     seed: int = 0
     """For the coin that breaks ties between a target and a decoy of equal score."""

@@ -18,6 +18,7 @@ from forensics.attribution.hits import Carriers, find_hits
 from forensics.attribution.holdings import load_world
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.seeds import scan
+from forensics.attribution.swapped import find_swapped
 from forensics.attribution.tables import store
 from forensics.attribution.texts import Texts
 from forensics.case.stage import Summary, run_stage
@@ -64,7 +65,9 @@ def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tupl
     judged, dropped, strata = gather(texts, candidates, (found.tokens_in_responses, found.tokens_in_others), parameters)
     switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])
     excluded.extend(dropped)
-    counts = store(case, world, texts, [*judged, *switches], excluded, strata)
+    swapped, unread = find_swapped(corpus, texts, judged, excluded, any(s.correlated for s in strata), parameters)
+    warnings.extend(unread)
+    counts = store(case, world, texts, [*judged, *switches, *swapped], excluded, strata)
     if progress:
         progress("attribute", total, total)
     warnings.extend(f"{s.name}: no q-value is printed: {s.reason}" for s in strata if not s.valid)

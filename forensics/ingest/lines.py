@@ -12,7 +12,7 @@ import orjson
 from forensics.ingest.envelope import ExactNumbers, Literal
 from forensics.ingest.envelope_keys import Object
 from forensics.ingest.loose_json import mended
-from forensics.ingest.record import STRUCTURE, FileContext, Item, Reject
+from forensics.ingest.record import HELD, STRUCTURE, FileContext, Item, Reject
 from forensics.ingest.registry import FALLBACK, registry
 
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -105,13 +105,15 @@ class LineReader:
     def _batch(self, values: list[Any], line: bytes) -> Sequence[Item]:
         """A batch of records in one line; the line is rejected only where not one of them can be read."""
         items: list[Item] = []
-        read = False
+        read = held = False
         refused = Reject("not_an_object")
         for value in values:
             try:
                 if not isinstance(value, dict):
                     raise refused
-                items += self._object(value)
+                found = self._object(value)
+                held |= found is HELD
+                items += found
                 read = True
             except ExactNumbers:
                 exact = json.loads(line.decode("utf-8-sig"), strict=False, parse_float=Literal, parse_constant=Literal)
@@ -121,7 +123,7 @@ class LineReader:
                 self.context.notice("unreadable_entry")
         if not read:
             raise refused
-        return items
+        return HELD if held and not items else items
 
     def _stamped(self, event: Object, parts: tuple[bytes, str | None, str]) -> Sequence[Item]:
         if not self._stamped_json.accepts(event):

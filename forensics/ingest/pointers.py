@@ -66,10 +66,26 @@ class Pointer:
             value = view.value
             for key in self.path:
                 if not isinstance(value, dict):
-                    return _indexed(self, view)
+                    return _indexed(self, view) if isinstance(value, list) else None
                 value = value.get(key)
-            return value if view.says(value) else None
+            if value is None or value == "" or value == {} or value == []:
+                return None
+            return None if view.empty and not view.says(value) else value
         return next((value for value in self.all(view) if view.says(value)), None)
+
+    def there(self, view: View) -> bool:
+        """Whether it leads anywhere, if only to null."""
+        if self.plain:
+            value = view.value
+            for key in self.path:
+                if isinstance(value, list):
+                    break
+                if not isinstance(value, dict) or key not in value:
+                    return False
+                value = value[key]
+            else:
+                return True
+        return next((True for _ in self.all(view)), False)
 
     def all(self, view: View) -> Iterator[Any]:
         """Every value there, null among them."""

@@ -15,7 +15,7 @@ from forensics.ingest.envelope import add_headers, id_text, key_digest
 from forensics.ingest.envelope_keys import ID_HEADERS, TENANT_HEADERS, TENANT_HEADERS_LAST, USER_KEYS, Object
 from forensics.ingest.pointers import Pointer, View, as_text, slots
 from forensics.ingest.profile_bodies import Side, request_side, response_side
-from forensics.ingest.profile_spec import Condition, EventRule, Mapping_, Spec
+from forensics.ingest.profile_parts import Condition, EventRule, Spec, Variant
 from forensics.ingest.profile_times import fill_times
 from forensics.ingest.record import STRUCTURE, EngineEvent, FileContext, Item, Record, Reject
 
@@ -23,6 +23,7 @@ _NUMBER = re.compile(r"\d{1,15}(?:\.0+)?")
 _TRUE = frozenset(("true", "1", "yes"))
 _FALSE = frozenset(("false", "0", "no"))
 _MOST_MATCHED = 4096
+_AS_TEXT = frozenset(("request_id", "tenant_id", "user_id", "model", "worker", "status", "finish_reason"))
 _MOST_LISTED = 64
 _KEEPS_TEXTS = frozenset(("full", "truncated", "partial_stream"))
 
@@ -155,7 +156,7 @@ class Profile:
                 record.request_id += f":{number}"
         return [record, *(_event(rule, record, view) for rule in spec.events if _when(rule.when, view))]
 
-    def _fields(self, record: Record, mapping: Mapping_, view: View) -> None:
+    def _fields(self, record: Record, mapping: Variant, view: View) -> None:
         values: dict[str, Any] = dict(mapping.constants)
         for name, pointers in mapping.fields.items():
             found = first(pointers, view)
@@ -214,9 +215,9 @@ def _marks(condition: Condition) -> frozenset[str]:
 def met(condition: Condition, view: View) -> bool:
     """Whether a record meets all of a condition."""
     return (
-        all(_present(pointer, view) for pointer in condition.keys)
-        and (not condition.any_of or any(_present(pointer, view) for pointer in condition.any_of))
-        and not any(_present(pointer, view) for pointer in condition.none_of)
+        all(pointer.there(view) for pointer in condition.keys)
+        and (not condition.any_of or any(pointer.there(view) for pointer in condition.any_of))
+        and not any(pointer.there(view) for pointer in condition.none_of)
         and all(pointer.first(view) is not None for pointer in condition.filled)
         and all(any(as_text(value) in wanted for value in p.all(view)) for p, wanted in condition.equal)
         and all(any(_matches(regex, value) for value in p.all(view)) for p, regex in condition.matches)
@@ -236,10 +237,6 @@ def _when(condition: Condition | None, view: View) -> bool:
     return condition is None or met(condition, view)
 
 
-def _present(pointer: Pointer, view: View) -> bool:
-    return next((True for _ in pointer.all(view)), False)
-
-
 def _matches(regex: re.Pattern[str], value: Any) -> bool:
     text = as_text(value)
     return text is not None and regex.match(text[:_MOST_MATCHED]) is not None
@@ -251,6 +248,9 @@ def _marked(text: str, equal: frozenset[str], contain: Sequence[str]) -> bool:
 
 def _set(record: Record, name: str, value: Any) -> None:
     """Put one mapped value into its field, in the field's type; what does not fit is left out."""
+    if isinstance(value, str) and name in _AS_TEXT:
+        setattr(record, name, value)
+        return
     if name == "stream":
         text = (as_text(value) or "").lower()
         record.stream = True if text in _TRUE else False if text in _FALSE else None
@@ -293,7 +293,7 @@ def whole_number(value: Any) -> int | None:
     return None
 
 
-def _ids(record: Record, mapping: Mapping_, spec: Spec, view: View, response: Object | None) -> None:
+def _ids(record: Record, mapping: Variant, spec: Spec, view: View, response: Object | None) -> None:
     for kind, pointers in mapping.ids.items():
         value = id_text(first(pointers, view))
         if value is not None and value != record.request_id:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from forensics.case.errors import MissingInput
 from forensics.ingest import regex_check
-from forensics.ingest.profile_spec import ProfileError, Spec, read_spec
+from forensics.ingest.profile_parts import Spec
+from forensics.ingest.profile_spec import ProfileError, read_spec
 
 _MOST_BYTES = 1 << 20
 

@@ -8,38 +8,32 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from forensics.case.errors import UsageError
 from forensics.ingest.decode import STEPS
 from forensics.ingest.pointers import Pointer, PointerError, compiled
+from forensics.ingest.profile_parts import (
+    FIELDS,
+    FORMS,
+    PARTS,
+    REQUEST_KEYS,
+    RESPONSE_KEYS,
+    TIMES,
+    UNITS,
+    Condition,
+    DurationRule,
+    EventRule,
+    Lookup,
+    Spec,
+    StateRule,
+    TextRule,
+    TimeRule,
+    Variant,
+)
 from forensics.ingest.record import STATES, VANTAGES
 
-PARTS = ("whole", "received", "finished")
-FIELDS = (
-    "request_id",
-    "tenant_id",
-    "user_id",
-    "api_key",
-    "endpoint",
-    "model",
-    "worker",
-    "dp_rank",
-    "status",
-    "error",
-    "finish_reason",
-    "prompt_tokens",
-    "completion_tokens",
-    "cached_tokens",
-    "stream",
-)
-TIMES = ("received", "first_token", "finished")
-FORMS = ("auto", "s", "ms", "us", "ns", "ticks", "strptime")
-UNITS = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0.001}
-REQUEST_KEYS = ("body", "messages", "system", "prompt", "tools")
-RESPONSE_KEYS = ("body", "choices", "content", "reasoning", "refusal", "tool_calls")
 _NAME = re.compile(r"[a-z][a-z0-9_]{1,40}")
 _VARIED = ("part", "vantage", "map", "constants", "ids", "time", "duration", "request", "response")
 _TOP = (
@@ -50,131 +44,6 @@ _TOP = (
 
 class ProfileError(UsageError):
     """A profile says something that cannot be understood; the message names the place and what to do."""
-
-
-@dataclass(frozen=True)
-class Condition:
-    """All of it must hold. `filled`: the values that must say something; the others as in the language."""
-
-    keys: tuple[Pointer, ...] = ()
-    any_of: tuple[Pointer, ...] = ()
-    none_of: tuple[Pointer, ...] = ()
-    filled: tuple[Pointer, ...] = ()
-    equal: tuple[tuple[Pointer, frozenset[str]], ...] = ()
-    matches: tuple[tuple[Pointer, re.Pattern[str]], ...] = ()
-
-
-@dataclass(frozen=True)
-class TimeRule:
-    """Where a time stands and in which form."""
-
-    sources: tuple[Pointer, ...]
-    form: str = "auto"
-    pattern: str = ""
-
-
-@dataclass(frozen=True)
-class DurationRule:
-    """A duration between two of the times; `unit` is `text` where the value has its own, as in `1.3s`."""
-
-    sources: tuple[Pointer, ...]
-    unit: str
-    start: str
-    end: str
-
-
-@dataclass(frozen=True)
-class Mapping_:
-    """Everything a variant may say otherwise."""
-
-    when: Condition | None
-    vantage: str
-    part: str
-    fields: Mapping[str, tuple[Pointer, ...]]
-    constants: Mapping[str, Any]
-    ids: Mapping[str, tuple[Pointer, ...]]
-    times: Mapping[str, TimeRule]
-    durations: tuple[DurationRule, ...]
-    request: Mapping[str, tuple[Pointer, ...]]
-    response: Mapping[str, tuple[Pointer, ...]]
-
-
-@dataclass(frozen=True)
-class Lookup:
-    """A table that turns a value into that of a field; without `sources` the field's own value is looked up."""
-
-    field: str
-    sources: tuple[Pointer, ...]
-    table: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class StateRule:
-    """What a body's state is where `when` holds, or where a text of it equals or contains something."""
-
-    sides: tuple[str, ...]
-    state: str
-    when: Condition | None
-    texts_equal: frozenset[str]
-    texts_contain: tuple[str, ...]
-    only_without_texts: bool
-
-
-@dataclass(frozen=True)
-class EventRule:
-    """A fact of the engine that a record tells besides the call."""
-
-    kind: str
-    when: Condition | None
-    at: str
-    fields: Mapping[str, tuple[Pointer, ...]]
-    counts: Mapping[str, tuple[Pointer, ...]]
-    attributes: Mapping[str, tuple[Pointer, ...]]
-
-
-@dataclass(frozen=True)
-class TextRule:
-    """How lines of a text log are cut into named parts."""
-
-    patterns: tuple[re.Pattern[str], ...]
-    structure: tuple[re.Pattern[str], ...]
-    longest: int
-    examples: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Spec:
-    """One profile."""
-
-    name: str
-    title: str
-    versions: str
-    source: str
-    made_id: bool
-    zone: ZoneInfo | None
-    empty: frozenset[str]
-    detect: tuple[Condition, ...]  # one of them must hold; none at all holds
-    unwrap: tuple[Pointer, ...]
-    decode: tuple[tuple[Pointer, tuple[str, ...]], ...]
-    extract: tuple[tuple[Pointer, re.Pattern[str]], ...]
-    filter: Condition | None
-    expand: tuple[Pointer, ...]
-    headers: tuple[Pointer, ...]
-    join: frozenset[str]
-    lookups: tuple[Lookup, ...]
-    states: tuple[StateRule, ...]
-    events: tuple[EventRule, ...]
-    text: TextRule | None
-    variants: tuple[Mapping_, ...]  # the last has no condition
-
-    @property
-    def regexes(self) -> Iterable[re.Pattern[str]]:
-        """Every regular expression in it that is not of the text rule."""
-        conditions: list[Condition | None] = [*self.detect, self.filter, *(v.when for v in self.variants)]
-        conditions += [rule.when for rule in self.states]
-        conditions += [rule.when for rule in self.events]
-        found = [pattern for condition in conditions if condition for _, pattern in condition.matches]
-        return [*found, *(pattern for _, pattern in self.extract)]
 
 
 def read_spec(toml: str, name: str) -> Spec:
@@ -369,7 +238,7 @@ class _Reader:
                 raise self.fail(f"extract.{text}", "must be a pointer of keys only")
             yield pointer, pattern
 
-    def variant(self, base: dict[str, Any], item: Any, where: str) -> Mapping_:
+    def variant(self, base: dict[str, Any], item: Any, where: str) -> Variant:
         own = self.keys(item, where, ("when", *_VARIED), ("when",))
         merged = dict(base)
         for key in _VARIED:
@@ -378,14 +247,14 @@ class _Reader:
                 merged[key] = {**base[key], **own[key]} if both else own[key]
         return self.mapping(merged, self.condition(own["when"], f"{where}.when"), where)
 
-    def mapping(self, data: dict[str, Any], when: Condition | None, where: str) -> Mapping_:
+    def mapping(self, data: dict[str, Any], when: Condition | None, where: str) -> Variant:
         prefix = "" if where == "profile file" else f"{where}."
         constants = self.keys(data.get("constants", {}), f"{prefix}constants", FIELDS)
         for key, value in constants.items():
             if not isinstance(value, str | int | bool):
                 raise self.fail(f"{prefix}constants.{key}", "must be a text, a whole number, true or false")
         times = self.keys(data.get("time", {}), f"{prefix}time", ("zone", *TIMES))
-        return Mapping_(
+        return Variant(
             when,
             self.one_of(data.get("vantage"), f"{prefix}profile.vantage", VANTAGES),
             self.one_of(data.get("part", "whole"), f"{prefix}profile.part", PARTS),

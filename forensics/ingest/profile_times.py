@@ -8,21 +8,18 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from forensics.ingest.pointers import View
-from forensics.ingest.profile_spec import TIMES, UNITS, DurationRule, Mapping_, TimeRule
+from forensics.ingest.profile_parts import TIMES, UNITS, DurationRule, TimeRule, Variant
 from forensics.ingest.record import FileContext, Record
-from forensics.ingest.timestamps import parse_time
+from forensics.ingest.timestamps import parse_duration, parse_ticks, parse_time
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_TICKS_TO_1970 = 621_355_968_000_000_000  # 100 ns each, from the year 1
 _DIGITS = re.compile(r"\d{1,20}(?:\.\d{1,20})?")
-_WITH_UNIT = re.compile(r"(\d{1,12}(?:\.\d{1,15})?)\s*(h|ms|m|s|us|µs|μs|ns)")
-_TEXT_UNITS = {"h": 3_600e6, "m": 60e6, "s": 1e6, "ms": 1e3, "us": 1.0, "µs": 1.0, "μs": 1.0, "ns": 1e-3}
 _LEAST, _MOST = 10**15, 10**16
 _LONGEST = 10**13  # microseconds, about 116 days
-_PRECISION = {"s": "s", "ms": "ms", "us": "us", "ns": "ns", "ticks": "ns"}
+_PRECISION = {"s": "s", "ms": "ms", "us": "us", "ns": "ns"}
 
 
-def fill_times(record: Record, mapping: Mapping_, zone: ZoneInfo | None, view: View) -> None:
+def fill_times(record: Record, mapping: Variant, zone: ZoneInfo | None, view: View) -> None:
     """Fill the times of `record`. A negative or senseless duration gives nothing."""
     for name in TIMES:
         rule = mapping.times.get(name)
@@ -69,10 +66,10 @@ def _in_form(value: Any, rule: TimeRule, zone: ZoneInfo | None, context: FileCon
         return parse_time(value, declared)
     if rule.form == "strptime":
         return _by_pattern(value, rule.pattern, zone, context)
+    if rule.form == "ticks":
+        return parse_ticks(value, context)
     number = _number(value)
-    at: int | None = None
-    if number is not None:
-        at = int((number - _TICKS_TO_1970) // 10) if rule.form == "ticks" else round(number * UNITS[rule.form])
+    at = None if number is None else round(number * UNITS[rule.form])
     if at is None or not _LEAST <= at < _MOST:
         context.notice("unreadable_time")
         return None, None
@@ -115,19 +112,9 @@ def _length(rule: DurationRule, view: View) -> int | None:
 def duration(value: Any, unit: str) -> int | None:
     """A duration in microseconds; None where it is none, negative, or longer than 116 days."""
     if unit == "text":
-        if not isinstance(value, str):
-            return None
-        total, position = 0.0, 0
-        text = value.strip()
-        for match in _WITH_UNIT.finditer(text):
-            if match.start() != position:
-                return None
-            total += float(match.group(1)) * _TEXT_UNITS[match.group(2)]
-            position = match.end()
-        length = total if position == len(text) and position else -1.0
-    else:
-        number = _number(value)
-        if number is None:
-            return None
-        length = number * UNITS[unit]
+        return parse_duration(value) if isinstance(value, str) else None
+    number = _number(value)
+    if number is None:
+        return None
+    length = number * UNITS[unit]
     return round(length) if 0 <= length < _LONGEST else None

@@ -118,10 +118,8 @@ ANSWER = (
     "Dear Mr Okonkwo, we regret the error. All seventeen crates left our Halloran depot on the morning barge and "
     "reached Kestrel by noon; the carrier will waive storage and return every ledger to you before Thursday."
 )
-NOT_SEEN = pytest.mark.xfail(strict=True, reason="an answer that stands in the logs only once matches nothing")
 
 
-@NOT_SEEN
 def test_a_whole_answer_whose_owner_was_given_another_one(scene: Any) -> None:
     """Two answers were swapped, or the owner's was lost: nothing stands in the logs twice, the question tells."""
     scene.traffic()
@@ -131,7 +129,6 @@ def test_a_whole_answer_whose_owner_was_given_another_one(scene: Any) -> None:
     assert [(row["kind"], row["sources"]) for row in found] == [("whole_response", ["alpha"])]
 
 
-@NOT_SEEN
 def test_answers_shifted_by_one_along_a_worker(scene: Any) -> None:
     questions = [(OWNED, ANSWER), *QUESTIONS]
     for i, (question, _) in enumerate(questions):

@@ -1,0 +1,122 @@
+"""Which requests did a worker have shortly before a response's end, and which terms do their prompts hold?
+
+Says nothing about what a shared term is worth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from forensics.attribution.corpus import Corpus
+from forensics.attribution.generated import NEAR_US, NEAR_US_UNPLACED
+from forensics.attribution.holdings import EARLY, Ints, World
+from forensics.attribution.strange import OFTEN, prompt_rows
+from forensics.text.vocabulary import Lookup, TermSets, held_terms
+from forensics.text.words import Keys
+
+NEIGHBOURS = 96  # requests before the end of a response that are looked at, the latest first
+
+
+class Neighbours:
+    """Requests on the same worker shortly before a request's end."""
+
+    def __init__(self, world: World) -> None:
+        requests = world.requests
+        self._requests = requests
+        by_worker: dict[str | None, list[int]] = {}
+        for request, (worker, received) in enumerate(zip(requests.worker, requests.received.tolist(), strict=True)):
+            if received > EARLY and requests.unit[request] >= 0:
+                by_worker.setdefault(worker, []).append(request)
+        self._rows: dict[str | None, tuple[Ints, Ints]] = {}
+        for worker, rows in by_worker.items():
+            array = np.array(rows, dtype=np.int64)
+            array = array[np.argsort(requests.received[array], kind="stable")]
+            self._rows[worker] = (array, requests.received[array])
+
+    def of(self, request: int) -> Ints:
+        """The latest first."""
+        worker = self._requests.worker[request]
+        rows, received = self._rows[worker]
+        stop = int(self._requests.finished[request])
+        last = int(np.searchsorted(received, stop, side="left"))
+        first = int(np.searchsorted(received, stop - (NEAR_US_UNPLACED if worker is None else NEAR_US), side="left"))
+        near = rows[max(first, last - NEIGHBOURS - 1) : last][::-1]
+        return np.asarray(near[near != request])
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """Prompt texts by request: `content[offsets[r]:offsets[r + 1]]`; `often`: texts that too many requests hold."""
+
+    content: Ints
+    offsets: Ints
+    often: npt.NDArray[np.bool_]
+
+    def of(self, request: int) -> Ints:
+        """The texts of one request."""
+        return self.content[self.offsets[request] : self.offsets[request + 1]]
+
+
+def prompts_of_case(world: World) -> Prompts:
+    rows = prompt_rows(world)
+    requests = world.uses.request[rows]
+    order = np.argsort(requests, kind="stable")
+    content = world.uses.content[rows]
+    often = np.bincount(content, minlength=world.text_bytes.size) > OFTEN
+    offsets = np.searchsorted(requests[order], np.arange(len(world.requests.request_id) + 1))
+    return Prompts(content[order], offsets, often)
+
+
+def nearest_first(world: World, asked: list[Ints], prompts: Prompts, budget: int) -> tuple[npt.NDArray[np.bool_], int]:
+    """Texts of the requests asked for, those first that are nearest to a response, and how many requests are left."""
+    rank = np.full(len(world.requests.request_id), NEIGHBOURS + 1, dtype=np.int64)
+    for near in asked:
+        places = np.flatnonzero(near >= 0)
+        np.minimum.at(rank, near[places], places)
+    requests = np.flatnonzero(rank <= NEIGHBOURS)
+    requests = requests[np.argsort(rank[requests], kind="stable")]
+    wanted = np.zeros(world.text_bytes.size, dtype=np.bool_)
+    size = 0
+    for read, request in enumerate(requests.tolist()):
+        contents = prompts.of(request)
+        new = np.unique(contents[~wanted[contents] & ~prompts.often[contents]])
+        size += int(world.text_bytes[new].sum())
+        if size > budget:
+            return wanted, int(requests.size) - read
+        wanted[new] = True
+    return wanted, 0
+
+
+@dataclass(frozen=True)
+class Held:
+    """Which of the asked terms stand in which text: `found[offsets[c]:offsets[c + 1]]`, indexes into `keys`."""
+
+    keys: Keys
+    found: Ints
+    offsets: Ints
+
+    def by_request(self, prompts: Prompts, requests: Ints, terms: Keys) -> npt.NDArray[np.bool_]:
+        """[request, term]: does the prompt hold the term?"""
+        if self.keys.size == 0 or terms.size == 0:
+            return np.zeros((requests.size, terms.size), dtype=np.bool_)
+        wanted = np.searchsorted(self.keys, terms).astype(np.int64)
+        return held_terms(
+            requests, prompts.content, prompts.offsets, self.found, self.offsets, wanted, int(self.keys.size)
+        )
+
+
+def look_up(corpus: Corpus, wanted: npt.NDArray[np.bool_], sets: list[Keys]) -> Held:
+    keys = np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *sets]))
+    lookup = Lookup(TermSets(keys, np.array([0, keys.size], dtype=np.int64)))
+    contents, found = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    if keys.size and wanted.any():
+        for batch_keys, documents, places in corpus.over(wanted, lambda b: (b[0], *lookup.places(b[1], b[2]))):
+            contents.append(batch_keys[documents])
+            found.append(places)
+    of = np.concatenate(contents)
+    order = np.argsort(of, kind="stable")
+    offsets = np.searchsorted(of[order], np.arange(corpus.world.text_bytes.size + 1))
+    return Held(keys, np.concatenate(found)[order], offsets)

@@ -1,0 +1,272 @@
+"""Whose question does a response answer that has nothing to do with its own and stands in no other place?
+
+When answers are swapped between requests, or shifted by one along a connection, an answer stands in the logs once,
+under the wrong request, and matches nothing. What tells is its subject: its rare words are not in its own prompt
+(`strange`), and they are in the prompt of one other tenant's request that the same worker had at about that time, and
+that got no answer of its own to what it asked. All three are needed. The last one is what innocent answers lack: where
+two tenants ask alike, both are answered.
+
+The weight of a prompt is a likelihood ratio: how much likelier are the terms that response and prompt share, and those
+that they do not, if the response answers the prompt than if it does not. How often a term stands in a prompt by chance
+is taken from the prompts nearby in the same language, from the use that other tenants' responses make of it, and from
+the shipped character model, in proportion to the prompt's length.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from forensics.attribution.candidates import Excluded
+from forensics.attribution.corpus import Corpus
+from forensics.attribution.displaced import Claim, finding
+from forensics.attribution.findings import Judged
+from forensics.attribution.holdings import EARLY, LATE, Ints, World
+from forensics.attribution.likely import CHANCE_FLOOR, PROMPT_SHARE, Likely, Spans, Suspect, weigh
+from forensics.attribution.nearby import Neighbours, Prompts, look_up, nearest_first, prompts_of_case
+from forensics.attribution.parameters import Parameters
+from forensics.attribution.strange import Strange, find_strange
+from forensics.attribution.texts import Texts
+
+RARE_SHARE = 0.5  # share of the tenants of the same language that may use a term
+MIN_TERMS = 3  # rare terms that a response and another's prompt must share to be looked at,
+LOOK_BITS = 16.0  # and their bits, if they came together by chance
+SCATTERED = 2  # fragments of one tenant in a response,
+SCATTERED_SHARE = 0.3  # and share of its bytes from the first to the last, that speak for a whole answer
+COVERED = 0.5  # share of a response that is explained already, so that it is not looked at
+OWN_BITS = 4.0  # that the own prompt may have,
+OWN_RATIO = 8.0  # or the other's over this
+MARGIN_BITS = 8.0  # by which a request must lead all those of other tenants to be named
+SAME_UNIT_BITS = 4.0  # by which an answered request of the same tenant may lead
+CLAIM_BITS = 14.0  # for a claim that lends weight to its neighbours',
+CHAIN_BITS = 10.0  # which is this much
+UNNAMED_NET_BITS = 4.0  # net bits for reporting that an answer is foreign without naming anybody
+MOST_NAMED = 3  # tenants in a set
+RULES_THAT_EXPLAIN = ("public_text", "shared", "own_material", "echo", "same_question")
+
+
+def find_swapped(
+    corpus: Corpus,
+    texts: Texts,
+    judged: list[Judged],
+    excluded: list[Excluded],
+    correlated: bool,
+    parameters: Parameters,
+) -> tuple[list[Judged], tuple[str, ...]]:
+    """Whole responses that answer another request's prompt, and warnings.
+
+    `correlated`: tenants' contents are known to follow each other.
+    """
+    world = corpus.world
+    if len(world.requests.unit_names) < 2:
+        return [], ()
+    strange = find_strange(corpus)
+    spans = _spans(world, judged, excluded)
+    answered = strange.answered.copy()
+    foreign = {
+        int(world.uses.request[use])
+        for use, found in spans.items()
+        if sum(end - start for start, end, leaked in found if leaked) >= COVERED * _length(world, use)
+    }
+    answered[sorted(foreign)] = False
+    suspects = _suspects(world, strange, answered, spans)
+    prompts = prompts_of_case(world)
+    chosen, unread = _worth_a_look(corpus, answered, suspects, prompts, parameters.swapped_bytes)
+    spans = _scattered(world, judged, spans)
+    likely = weigh(corpus, texts, chosen, prompts, spans)
+    claims = _claims(world, answered, likely)
+    claims = _unanswered(corpus, texts, suspects, claims, prompts, spans)
+    result = _judge(
+        world, texts, answered, claims, foreign, _named(judged), prompts, len(suspects), correlated, parameters
+    )
+    texts.forget()
+    warnings = (
+        (f"{unread} prompts were not compared with the responses nearby that have nothing to do with their own prompt: "
+         "more than is read for that",) if unread else ()
+    )  # fmt: skip
+    return result, warnings
+
+
+def _spans(world: World, judged: list[Judged], excluded: list[Excluded]) -> Spans:
+    """Parts of responses: unit spans of fragments (True), code points of what rules set aside (False)."""
+    found: Spans = {}
+    for item in judged:
+        found.setdefault(item.candidate.use, []).append((item.candidate.start, item.candidate.end, True))
+    for other in excluded:
+        if other.rule in RULES_THAT_EXPLAIN:
+            found.setdefault(other.use, []).append((other.start, other.end, False))
+    return found
+
+
+def _scattered(world: World, judged: list[Judged], spans: Spans) -> Spans:
+    """`spans` without the fragments of responses that hold several passages of one and the same tenant, far apart.
+
+    One passage in a strange response is a passage; passages here and there are what an answer about it holds.
+    """
+    by_use: dict[int, list[Judged]] = {}
+    for item in judged:
+        by_use.setdefault(item.candidate.use, []).append(item)
+    left = dict(spans)
+    for use, items in by_use.items():
+        units = {tuple(item.units) for item in items}
+        reach = max(i.candidate.end for i in items) - min(i.candidate.start for i in items)
+        if len(items) >= SCATTERED and len(units) == 1 and reach >= SCATTERED_SHARE * _length(world, use):
+            left[use] = [span for span in spans[use] if not span[2]]
+    return left
+
+
+def _named(judged: list[Judged]) -> dict[int, set[int]]:
+    """Tenants' units named alone for a fragment, by use."""
+    found: dict[int, set[int]] = {}
+    for item in judged:
+        if len(item.units) == 1 and item.verdict == "probable":
+            found.setdefault(item.candidate.use, set()).add(item.units[0])
+    return found
+
+
+def _length(world: World, use: int) -> int:
+    """Rough length of a response: its bytes."""
+    return max(1, int(world.text_bytes[world.uses.content[use]]))
+
+
+def _suspects(world: World, strange: Strange, answered: npt.NDArray[np.bool_], spans: Spans) -> list[Suspect]:
+    """Strange responses that nothing explains yet."""
+    requests, uses = world.requests, world.uses
+    neighbours = Neighbours(world)
+    chosen: list[tuple[int, Ints]] = []
+    for number in np.flatnonzero(~strange.akin).tolist():
+        use = int(strange.vocabulary.uses[number])
+        request = int(uses.request[use])
+        if answered[request] or requests.received[request] == EARLY or requests.finished[request] == LATE:
+            continue
+        # Units against bytes: rough, and only meant for what is explained nearly whole.
+        if sum(end - start for start, end, _ in spans.get(use, ())) >= COVERED * _length(world, use):
+            continue
+        near = neighbours.of(request)
+        if near.size:
+            chosen.append((number, near))
+    numbers = np.array([number for number, _ in chosen], dtype=np.int64)
+    terms, shares, coverage = strange.vocabulary.rare(numbers, RARE_SHARE)
+    marks = strange.vocabulary.marks(numbers)
+    found = []
+    for place, (number, near) in enumerate(chosen):
+        part = slice(int(terms.offsets[place]), int(terms.offsets[place + 1]))
+        if part.stop - part.start >= MIN_TERMS:
+            use = int(strange.vocabulary.uses[number])
+            shown = marks.keys[marks.offsets[place] : marks.offsets[place + 1]]
+            request = int(uses.request[use])
+            found.append(Suspect(use, request, near, terms.keys[part], shares[part], shown, float(coverage[place])))
+    return found
+
+
+def _worth_a_look(
+    corpus: Corpus, answered: npt.NDArray[np.bool_], suspects: list[Suspect], prompts: Prompts, budget: int
+) -> tuple[list[Suspect], int]:
+    """Suspects that share rare terms with the prompt of an unanswered neighbour; prompts left unread for the budget."""
+    unit = corpus.world.requests.unit
+    asked = [
+        np.where(answered[s.near] | (unit[s.near] == unit[s.request]), -1, s.near).astype(np.int64) for s in suspects
+    ]
+    wanted, unread = nearest_first(corpus.world, asked, prompts, budget)
+    held = look_up(corpus, wanted & ~prompts.often, [suspect.terms for suspect in suspects])
+    chosen = []
+    for suspect, near in zip(suspects, asked, strict=True):
+        found = held.by_request(prompts, near[near >= 0], suspect.terms)
+        bits = -np.log2(PROMPT_SHARE * suspect.shares + CHANCE_FLOOR)
+        if found.size and int(found.sum(axis=1).max()) >= MIN_TERMS and float((found @ bits).max()) >= LOOK_BITS:
+            chosen.append(suspect)
+    return chosen, unread
+
+
+def _unanswered(
+    corpus: Corpus, texts: Texts, suspects: list[Suspect], claims: list[Claim], prompts: Prompts, spans: Spans
+) -> list[Claim]:
+    """The claims on requests whose own response is, on closer look, no answer to their prompt."""
+    asked = {int(claim.likely.suspect.near[place]) for claim in claims for place in claim.places}
+    own = weigh(corpus, texts, [s for s in suspects if s.request in asked], prompts, spans)
+    akin = {item.suspect.request for item in own if item.own_bits > OWN_BITS}
+    kept = []
+    for claim in claims:
+        places = [place for place in claim.places if int(claim.likely.suspect.near[place]) not in akin]
+        if len(places) == len(claim.places):
+            kept.append(claim)
+    return kept
+
+
+def _claims(world: World, answered: npt.NDArray[np.bool_], likely: list[Likely]) -> list[Claim]:
+    """Suspects that unanswered requests explain, and not their own prompt, their own tenant or an answered one."""
+    claims = []
+    for item in likely:
+        near = item.suspect.near
+        unit = world.requests.unit[near]
+        mine = int(world.requests.unit[item.suspect.request])
+        best: dict[int, int] = {}
+        rival = item.own_bits
+        for place in range(near.size):
+            one = int(unit[place])
+            if one == mine:
+                rival = max(rival, float(item.bits[place]))
+            elif not answered[near[place]] and (one not in best or item.bits[place] > item.bits[best[one]]):
+                best[one] = place
+        if not best:
+            continue
+        most = max(float(item.bits[place]) for place in best.values())
+        for place in np.flatnonzero((unit != mine) & answered[near]).tolist():
+            known = best.get(int(unit[place]))
+            if known is None:
+                rival = max(rival, float(item.bits[place]))
+            elif item.bits[place] > item.bits[known] + SAME_UNIT_BITS:
+                del best[int(unit[place])]
+                rival = max(rival, float(item.bits[place]))
+        places = sorted(place for place in best.values() if item.bits[place] > most - MARGIN_BITS)
+        if not places or rival > most - MARGIN_BITS or item.own_bits > max(OWN_BITS, most / OWN_RATIO):
+            continue
+        if max(int(item.held[place].sum()) for place in places) >= MIN_TERMS:
+            claims.append(Claim(item, places, most))
+    return claims
+
+
+def _judge(
+    world: World,
+    texts: Texts,
+    answered: npt.NDArray[np.bool_],
+    claims: list[Claim],
+    foreign: set[int],
+    named_before: dict[int, set[int]],
+    prompts: Prompts,
+    suspects: int,
+    correlated: bool,
+    parameters: Parameters,
+) -> list[Judged]:
+    """Verdicts. `foreign`: requests whose response is known to be another's; `named_before`: sources of fragments.
+
+    Where tenants' contents follow each other (`correlated`), answers resemble the neighbours' questions for innocent
+    reasons: then nobody is named, and only what neighbours bear out is reported.
+    """
+    replied = np.zeros(answered.size, dtype=np.bool_)
+    replied[world.uses.request[world.uses.side == 1]] = True
+    strong = [claim for claim in claims if claim.bits >= CLAIM_BITS and len(claim.places) == 1]
+    moved = {claim.likely.suspect.request for claim in strong} | foreign
+    taken_from = {int(claim.likely.suspect.near[claim.places[0]]): claim for claim in strong}
+    found = []
+    for claim in claims:
+        suspect = claim.likely.suspect
+        requests = suspect.near[claim.places]
+        charge = math.log2(suspect.near.size * max(1, suspects))
+        known = False
+        if {int(unit) for unit in world.requests.unit[requests]} == named_before.get(suspect.use):
+            known, charge = True, 0.0  # that its text reached this response is known already; nothing was searched for
+        one = int(requests[0]) if requests.size == 1 else -1
+        chained = one in moved or suspect.request in taken_from
+        net = claim.bits - charge + (CHAIN_BITS if chained else 0.0)
+        silent = not bool(replied[requests].any())
+        if net < (parameters.generated_bits if silent else UNNAMED_NET_BITS):
+            continue
+        if (correlated and not chained) or (claim.bits < CLAIM_BITS and not known):
+            continue
+        named = not correlated and net >= parameters.generated_bits and not silent and requests.size <= MOST_NAMED
+        probable = named and chained and net >= parameters.probable_bits
+        found.append(finding(world, texts, claim, prompts, charge, chained, silent, named, probable))
+    return found
