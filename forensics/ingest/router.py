@@ -12,7 +12,7 @@ from typing import Any
 
 from forensics.ingest.envelope import id_text
 from forensics.ingest.record import STRUCTURE, EngineEvent, FileContext, Item, Record
-from forensics.ingest.timestamps import parse_time
+from forensics.ingest.timestamps import parse_duration, parse_time
 
 TARGETS = ("smg", "sglang_router")
 _ENDED = ("finished processing request", "request failed with client error", "request failed with server error")
@@ -20,8 +20,6 @@ _STARTED = "started processing request"
 _BROKEN = "response stream failed"
 _ROUTED = ("Cache-aware selection", "Sticky routing decision", "Prefix-hash selection", "Event-driven routing")
 _PATHS = ("/generate", "/v1/chat/completions", "/v1/completions", "/v1/responses", "/v1/messages", "/v1/embeddings")
-_DURATION = re.compile(r"(\d{1,12}(?:\.\d{1,12})?)(ns|us|\u00b5s|ms|s)")
-_UNIT_US = {"ns": 1e-3, "us": 1.0, "\u00b5s": 1.0, "ms": 1e3, "s": 1e6}
 _SHORT = re.compile(r"[\w:/.\[\]-]{1,200}")
 
 
@@ -76,5 +74,4 @@ def _microseconds(value: object) -> int | None:
     """A latency: microseconds as a number, or a duration as Rust prints it."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value if 0 <= value < 1 << 44 else None
-    match = _DURATION.fullmatch(value) if isinstance(value, str) else None
-    return round(float(match.group(1)) * _UNIT_US[match.group(2)]) if match else None
+    return parse_duration(value) if isinstance(value, str) else None

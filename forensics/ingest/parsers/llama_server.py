@@ -15,6 +15,7 @@ from typing import Any
 from forensics.ingest import llama, loose_json
 from forensics.ingest.parsers import llama_json
 from forensics.ingest.record import HELD, STRUCTURE, EngineEvent, FileContext, Item, Place, Record, Reject
+from forensics.ingest.timestamps import parse_uptime
 
 NAME = "llama_server"
 KIND = "log"
@@ -23,7 +24,7 @@ VERSIONS = "early 2024 to late 2026; the sources of June 2024, December 2024 and
 SOURCE = "the project's source at these releases"
 
 # A router puts the child's port first; then minutes.seconds.milliseconds.microseconds since the start, and the level.
-_HEAD = rb"(?:\[(\d{2,5})\] ?)?(?:(\d{1,9})\.(\d\d)\.(\d{3})\.(\d{3}) )?(?:[DIWETV] )?"
+_HEAD = rb"(?:\[(\d{2,5})\] ?)?(?:(\d{1,9}\.\d\d\.\d{3}\.\d{3}) )?(?:[DIWETV] )?"
 _SLOT = re.compile(_HEAD + rb"slot +[\w~<> ()]{1,24}?: id {1,3}(\d{1,6}) \| task (-?\d{1,18}) \| ?(.*)", re.S)
 _SERVER = re.compile(_HEAD + rb"(?:srv|que|res) {1,16}[\w~<> ()]{1,20}?: (.*)", re.S)
 _PLAIN = re.compile(
@@ -102,11 +103,11 @@ class _Log:
         server = _SERVER.match(line)
         if server is not None:
             process, relative = self._process(server)
-            return self._server(process, server.group(6), relative, server.group(1))
+            return self._server(process, server.group(3), relative, server.group(1))
         plain = _PLAIN.match(line)
         if plain is not None:
             process, relative = self._process(plain)
-            return self._server(process, line[plain.start(6) :], relative, plain.group(1))
+            return self._server(process, line[plain.start(3) :], relative, plain.group(1))
         early = _EARLY.match(line)
         if early is not None:
             return self._early(early)
@@ -125,8 +126,9 @@ class _Log:
             process = self._processes[port] = _Process()
         if match.group(2) is None:
             return process, None
-        minutes, seconds, milliseconds, micros = (int(match.group(n)) for n in range(2, 6))
-        relative = ((minutes * 60 + seconds) * 1000 + milliseconds) * 1000 + micros
+        relative = parse_uptime(match.group(2).decode())
+        if relative is None:
+            return process, None
         if process.last_us is not None and relative < process.last_us - _BACKWARDS_US:
             process.told = not self._start(process)
         process.last_us = relative
@@ -155,9 +157,9 @@ class _Log:
 
     def _slot(self, match: re.Match[bytes]) -> Sequence[Item]:
         process, relative = self._process(match)
-        task = int(match.group(7))
-        message = match.group(8).decode("utf-8", "replace")
-        process.slot, process.task = str(int(match.group(6))), task
+        task = int(match.group(4))
+        message = match.group(5).decode("utf-8", "replace")
+        process.slot, process.task = str(int(match.group(3))), task
         found = llama.event_of(message, process.slot, task)
         if found is None:
             return STRUCTURE

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from forensics.ingest.counts import number
 from forensics.ingest.python_repr import mend
 from forensics.ingest.record import HELD, STRUCTURE, EngineEvent, FileContext, Item, Place, Record, Reject
-from forensics.ingest.timestamps import parse_time
+from forensics.ingest.timestamps import parse_duration, parse_time
 
 NAME = "ollama"
 KIND = "log"
@@ -22,15 +22,13 @@ VERSIONS = "0.1 to 0.13: Gin lines, slog text lines; the cache lines compared wi
 SOURCE = "the project's source (cache lines); public logs (Gin lines, prompts)"
 
 _GIN = re.compile(
-    rb"\[GIN\] (\d{4})/(\d\d)/(\d\d) - (\d\d:\d\d:\d\d) \| +(\d{3}) \| +([\w.\xc2\xb5\xce\xbc]{1,30}) \| "
+    rb"\[GIN\] (\d{4}/\d\d/\d\d - \d\d:\d\d:\d\d) \| +(\d{3}) \| +([\w.\xc2\xb5\xce\xbc]{1,30}) \| "
     rb' *(\S{1,64}) \| ([A-Z]{3,7}) +"(/[^"\n]{0,2000})"'
 )
 _SLOG = re.compile(rb"time=([\w:.+-]{19,40}) level=(\S{1,12}) source=\S{1,200} msg=")
 _PAIR = re.compile(r' ?([\w.]{1,60})=("(?:[^"\\]|\\.)*+"|[^\s"]*+)(?=\s|$)', re.S)
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.S)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
-_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(h|ms|m|s|ns|us|\u00b5s|\u03bcs)")
-_UNIT_US = {"h": 3.6e9, "m": 6e7, "s": 1e6, "ms": 1e3, "us": 1.0, "\u00b5s": 1.0, "\u03bcs": 1.0, "ns": 1e-3}
 _CALLS = (
     "/api/chat",
     "/api/generate",
@@ -139,16 +137,14 @@ class _Log:
         return HELD
 
     def _ended(self, match: re.Match[bytes]) -> Sequence[Item]:
-        year, month, day, time, status, took, _, method, path = (
-            part.decode("utf-8", "replace") for part in match.groups()
-        )
+        time, status, took, _, method, path = (part.decode("utf-8", "replace") for part in match.groups())
         endpoint = path.partition("?")[0]
         if method != "POST" or endpoint not in _CALLS:
             return STRUCTURE
-        at, precision = parse_time(f"{year}-{month}-{day} {time}", self.context)
+        at, precision = parse_time(time, self.context)
         place = self.context.place
         assert place is not None
-        latency = _microseconds(took)
+        latency = parse_duration(took)
         items: list[Item] = []
         record = Record(None, "engine", worker=self.context.worker or self.context.source, place=place)
         record.prompt_state = record.response_state = "not_logged"
@@ -212,12 +208,3 @@ def _unescape(match: re.Match[str]) -> str:
         return chr(int(two, 16)) if int(two, 16) < 0x80 else "\ufffd"
     point = int(four or eight, 16)
     return chr(point) if point < 0x110000 else "\ufffd"
-
-
-def _microseconds(text: str) -> int | None:
-    """A duration as Go prints it, `1m2.5s`."""
-    parts = _DURATION.findall(text)
-    if not parts or "".join(value + unit for value, unit in parts) != text:
-        return None
-    total = round(sum(float(value) * _UNIT_US[unit] for value, unit in parts))
-    return total if total < 1 << 50 else None

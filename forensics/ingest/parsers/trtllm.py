@@ -11,7 +11,7 @@ from typing import Any
 
 from forensics.ingest import counts, loose_json
 from forensics.ingest.record import STRUCTURE, EngineEvent, FileContext, Item, Reject
-from forensics.ingest.timestamps import parse_time
+from forensics.ingest.timestamps import parse_month_first
 
 NAME = "trtllm"
 KIND = "line"
@@ -19,7 +19,7 @@ TITLE = "TensorRT-LLM and Triton backend statistics"
 VERSIONS = "TensorRT-LLM 0.9 to 1.2 (iteration lines), Triton backend of 2024 and 2025"
 SOURCE = "the project's source (iteration lines); logs in public issues (backend)"
 
-_STAMP = rb"(?:\d{1,5}: )?\[(\d\d)/(\d\d)/(\d{4})-(\d\d:\d\d:\d\d)\] (?:\[[\w .:/-]{1,40}\] ?){1,4}"
+_STAMP = rb"(?:\d{1,5}: )?\[(\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d)\] (?:\[[\w .:/-]{1,40}\] ?){1,4}"
 _ITERATION = re.compile(_STAMP + rb"iter = (\d{1,18}), ")
 _OTHER = re.compile(_STAMP + rb"|\[TensorRT-LLM\]\[(?:INFO|WARNING|ERROR)\] |\[TRT-LLM\] \[[IWEDV]\] ")
 _BACKEND = re.compile(
@@ -30,7 +30,6 @@ _MARK = b"Iteration Counter"
 _PAIR = re.compile(
     r"'?([A-Za-z_]\w{0,60})'?(?: = |: )(-?\d{1,18}(?:\.\d{1,20})?(?:e-?\d{1,3})?)(?:/(\d{1,18}))?(ms|s)?(?=[,}\s]|$)"
 )
-_BACKEND_TIME = re.compile(r"(\d\d)-(\d\d)-(\d{4}) (\d\d:\d\d:\d\d(?:\.\d{1,9})?)")
 _UNITS = {"ms": "_ms", "s": "_s"}
 
 
@@ -53,9 +52,9 @@ def parse_line(line: bytes, context: FileContext) -> Sequence[Item]:
     match = _ITERATION.match(line)
     if match is None:
         return _backend(line, context)
-    month, day, year, time, number = (part.decode() for part in match.groups())
+    time, number = (part.decode() for part in match.groups())
     text = line[match.end() : match.end() + 4000].decode("utf-8", "replace")
-    at, _ = parse_time(f"{year}-{month}-{day} {time}", context)
+    at, _ = parse_month_first(time, context)
     event = EngineEvent("iteration", at if at is not None else context.at, context.worker or context.source)
     event.iteration = int(number)
     for name, value, most, unit in _PAIR.findall(text):
@@ -86,10 +85,9 @@ def _backend(line: bytes, context: FileContext) -> Sequence[Item]:
     if not isinstance(value, dict):
         return STRUCTURE
     at = context.at
-    stamp = _BACKEND_TIME.fullmatch(str(value.get("Timestamp", "")))
-    if stamp is not None:
-        month, day, year, time = stamp.groups()
-        stamped, _ = parse_time(f"{year}-{month}-{day} {time}", context)
+    stamp = value.get("Timestamp")
+    if isinstance(stamp, str):
+        stamped, _ = parse_month_first(stamp, context)
         at = stamped if stamped is not None else at
     event = EngineEvent("iteration", at, context.worker or context.source)
     for name, held in value.items():
