@@ -15,6 +15,7 @@ import orjson
 from forensics.ingest.record import FileContext
 from forensics.ingest.units import Unit, shared
 
+NAME = "llama_jsonl"
 TITLE = "llama.cpp server log as JSON lines (--log-jsonl)"
 VERSIONS = "2026; the source in llama-cpp-python 0.3.36 compared"
 SOURCE = "the project's source at this release"

@@ -19,6 +19,7 @@ from forensics.ingest.timestamps import parse_time, parse_yearless
 from forensics.ingest.units import Unit
 from forensics.ingest.vllm import MESSAGE
 
+NAME = "python_json"
 TITLE = "Python logging as JSON (vLLM, SGLang)"
 VERSIONS = "vLLM 0.6 to 0.33 by VLLM_LOGGING_CONFIG_PATH, SGLang 0.5 by SGLANG_LOGGING_CONFIG_PATH"
 SOURCE = "the projects' documentation of logging configurations"
