@@ -354,8 +354,20 @@ def _database(_: object) -> Any:
 def _signal_in_a_query(_: object) -> Any:
     import duckdb
 
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-    duckdb.connect().execute("SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b").fetchall()
+    # Not once: a signal that comes while the query is still being prepared can pass the database by.
+    ended = threading.Event()
+
+    def interrupt() -> None:
+        while not ended.wait(0.3):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        duckdb.connect().execute("SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b").fetchall()
+    finally:
+        ended.set()
+        thread.join()
 
 
 @pytest.mark.parametrize("work", [_wrapped_as_cause, _wrapped_as_context, _database, _signal_in_a_query])
