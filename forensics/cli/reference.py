@@ -83,7 +83,7 @@ def questions_page() -> str:
 
 def formats_page(page: str) -> str:
     """docs/formats.md with its table made anew; the rest of `page` stays as it is."""
-    from forensics.ingest import wrappers
+    from forensics.ingest import transcoders, wrappers
     from forensics.ingest.registry import registry
 
     known = registry()
@@ -91,6 +91,7 @@ def formats_page(page: str) -> str:
     lines += ["|---|---|---|---|---|---|"]
     every = [(_sort(parser), parser) for parser in (*known.objects, *known.texts)]
     every += [("wrapper", wrappers.load(name)) for name in wrappers.NAMES]
+    every += [("transcoder", transcoders.load(name)) for name in transcoders.NAMES]
     for sort, parser in sorted(every, key=lambda pair: (_SORTS.index(pair[0]), pair[1].NAME)):
         cells = (f"`{parser.NAME}`", sort, parser.TITLE, parser.VERSIONS, parser.SOURCE)
         sample = f"`tests/ingest/formats/{parser.NAME}/`"
@@ -99,7 +100,7 @@ def formats_page(page: str) -> str:
     return head + FORMATS_START + "\n" + "\n".join(lines) + "\n" + FORMATS_END + rest.split(FORMATS_END)[1]
 
 
-_SORTS = ("object parser", "line parser", "log parser", "profile", "wrapper")
+_SORTS = ("object parser", "line parser", "log parser", "profile", "wrapper", "transcoder")
 
 
 def _sort(parser: Any) -> str:
