@@ -107,7 +107,7 @@ class Account:
     @property
     def format(self) -> str:
         """The format's name; `unknown` where nothing of it was found."""
-        if not self.records and not self.structure:
+        if not self.records and (not self.structure or self.detected.format == "unknown"):
             return "unknown"
         return self.detected.format if self.detected.format != "unknown" else FALLBACK
 

@@ -117,7 +117,7 @@ class Reader:
         run = _NUMBERS.match(self._data, self.position - 1)
         if run is None:
             return False
-        target = self._stack[-1] if self._stack else None
+        target: Any = self._stack[-1] if self._stack else None
         if run.group(2) == b"e" and not isinstance(target, list):
             return False
         self._cost += len(run.group(1))
@@ -391,6 +391,15 @@ def _encoded(arguments: tuple[Any, ...]) -> Any:
     return None
 
 
+def _packed(arguments: tuple[Any, ...]) -> Any:
+    if not arguments:
+        return b""
+    first = arguments[0]
+    if len(arguments) == 2:
+        return _encoded(arguments)
+    return first if isinstance(first, bytes) else None
+
+
 def _first_text(arguments: tuple[Any, ...]) -> Any:
     return arguments[0] if arguments and isinstance(arguments[0], str) else None
 
@@ -410,6 +419,8 @@ _DATA: dict[str, Callable[[tuple[Any, ...]], Any]] = {
 for _module in ("builtins", "__builtin__"):
     for _name in ("set", "frozenset", "list", "tuple"):
         _DATA[f"{_module}.{_name}"] = _listed
+    for _name in ("bytes", "bytearray"):
+        _DATA[f"{_module}.{_name}"] = _packed
 for _module in ("copyreg", "copy_reg"):
     _DATA[f"{_module}._reconstructor"] = _reconstructed
     _DATA[f"{_module}.__newobj__"] = _reconstructed

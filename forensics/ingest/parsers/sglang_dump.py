@@ -53,11 +53,13 @@ def _one(request: Object, out: Any, call: Object, context: FileContext) -> Seque
     record = record_of_dump(request, out, context)
     if record is None:
         return STRUCTURE
-    record.received_at, record.time_precision = parse_time(call.get("created"), context)
-    ended, precision = parse_time(call.get("finished"), context)
+    record.received_at, _ = parse_time(call.get("created"), context)
+    ended, _ = parse_time(call.get("finished"), context)
+    # Both are floats of the engine's clock, however few digits one happens to need.
+    record.time_precision = "us" if record.received_at is not None else None
     if meta.get("finish_reason") is not None:
         record.finished_at = ended
-        record.time_precision = record.time_precision or precision
+        record.time_precision = record.time_precision or ("us" if ended is not None else None)
         written = openai.count(out.get("output_tokens"))
         if written is not None and record.completion_tokens is not None and written + 8 < record.completion_tokens:
             # With incremental streaming a dump holds the last piece of the answer alone.
