@@ -54,6 +54,9 @@ def units(
             name, *values = line.decode("ascii", "replace").removeprefix("!").split(" ")
             if name == "refused":
                 yield dealt.unit(b"", _known(values))
+            elif name == "lost":
+                start, length = dealt.rest()
+                yield Oversized(start, length, _known(values), _digest(path, start, length), 1)
             elif name == "groups":
                 dealt.groups = _number(values)
             elif name == "rows":
@@ -101,6 +104,12 @@ class _Dealt:
         self.position = end
         self.row += 1
         return made
+
+    def rest(self) -> tuple[int, int]:
+        """Where what is left of the group begins, and its bytes."""
+        start = self.position
+        self.position = max(start, min(self._size, self._size * (self._group + 1) // max(self.groups, 1)))
+        return start, self.position - start
 
 
 def _known(values: list[str]) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -115,11 +116,8 @@ CASES: dict[str, tuple[pa.Array, list[Any]]] = {
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
-def test_values_of_each_kind(name, tmp_path):
+def test_values_of_each_kind(name):
     column, expected = CASES[name]
-    pq.write_table(pa.table({"c": column}), tmp_path / "t.parquet", coerce_timestamps=None)
-    import orjson
-
     assert orjson.loads(orjson.dumps(Values().of(column))) == expected
 
 
@@ -190,21 +188,23 @@ def test_damaged_and_cut_files_are_said(tmp_path):
         run(case, Parameters((path,)))
 
 
-def test_a_page_that_is_damaged_ends_the_file_there(tmp_path):
+def test_a_page_that_is_damaged_loses_its_row_group_and_no_other(tmp_path):
     path = tmp_path / "t.parquet"
     chance = random.Random(1)
     texts = [chance.randbytes(500).hex() for _ in range(300)]
     table = pa.table({"request_id": [f"r{n}" for n in range(300)], "response": texts})
     pq.write_table(table, path, row_group_size=100, compression="zstd")
-    last = pq.ParquetFile(path).metadata.row_group(2).column(1)
+    second = pq.ParquetFile(path).metadata.row_group(1).column(1)
     data = bytearray(path.read_bytes())
-    middle = last.data_page_offset + last.total_compressed_size // 2
+    middle = second.dictionary_page_offset + second.total_compressed_size // 2
     data[middle : middle + 2000] = b"\0" * 2000
     path.write_bytes(data)
-    *before, after = units(path)
-    assert [json.loads(unit.data)["request_id"] for unit in before] == [f"r{n}" for n in range(200)]
-    assert isinstance(after, Oversized)
-    assert after.reason == "bad_container"
+    found = units(path)
+    read = [json.loads(unit.data)["request_id"] for unit in found if isinstance(unit, Unit)]
+    assert read == [f"r{n}" for n in (*range(100), *range(200, 300))]
+    (lost,) = (unit for unit in found if isinstance(unit, Oversized))
+    assert lost.reason == "bad_container"
+    assert abs(lost.length - len(data) / 3) < 2
 
 
 def test_an_encrypted_file_is_said(tmp_path):
@@ -227,12 +227,12 @@ def test_a_dictionary_bomb_is_bounded(tmp_path):
     assert last.lines == 0
 
 
-def test_a_page_that_unfolds_to_gigabytes_is_bounded(tmp_path):
+def test_a_page_that_unfolds_to_very_much_is_bounded(tmp_path):
     path = tmp_path / "t.parquet"
-    table = pa.table({"response": pa.array([b"\0" * (1 << 30)] * 3, pa.large_binary())})
+    table = pa.table({"response": pa.array([b"\0" * (500 << 20)], pa.large_binary())})
     pq.write_table(table, path, compression="zstd", use_dictionary=False, write_statistics=False)
     *_, last = units(path)
-    assert getattr(last, "reason", None) in ("memory", "bad_container", "oversized_line")
+    assert last.reason == "memory"
 
 
 def test_a_row_that_is_too_long_is_one_reject(tmp_path):

@@ -1,7 +1,8 @@
 """The far side of `ingest.child`: gives up what a reader does not need, and speaks to the process that started it.
 
 A line that begins with `{` is a record as JSON; one that begins with `!` says something of the file:
-`!groups N`, `!rows N` (of the next group), `!refused REASON` (one record), `!notice NAME COUNT`, `!end REASON`.
+`!groups N`, `!rows N` (of the next group), `!refused REASON` (one record), `!lost REASON` (what is
+left of the group), `!notice NAME COUNT`, `!end REASON`.
 """
 
 from __future__ import annotations

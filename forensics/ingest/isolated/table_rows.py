@@ -95,11 +95,16 @@ def _parquet(file: Any, speaker: Speaker) -> Iterator[Any]:
             continue
         at_once = min(_BATCH_ROWS, max(1, _BATCH_BYTES * rows // max(group.total_byte_size, 1)))
         found = 0
-        for batch in table.iter_batches(at_once, row_groups=[number], use_threads=False):
-            found += batch.num_rows
-            yield batch
+        try:
+            for batch in table.iter_batches(at_once, row_groups=[number], use_threads=False):
+                found += batch.num_rows
+                yield batch
+        except (OSError, ValueError):
+            # The other groups stand for themselves.
+            speaker.tell("lost", "bad_container")
+            continue
         if found != rows:
-            raise ValueError
+            speaker.tell("lost", "bad_container")
 
 
 def _arrow(file: Any, speaker: Speaker) -> Iterator[Any]:
