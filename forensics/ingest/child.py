@@ -122,7 +122,7 @@ def _number(values: list[str]) -> int:
 
 def _lines(module: str, path: Path, size: int, limits: Limits, longest: int, *, libraries: bool) -> Iterator[bytes]:
     """The reader's lines. Raises StreamEnd where it ends otherwise than well, or says too much."""
-    paths = sys.path if libraries else [_ROOT, *(entry for entry in sys.path if _is_standard(entry))]
+    paths = sys.path if libraries else [*(entry for entry in sys.path if _is_standard(entry)), _ROOT]
     command = [sys.executable, "-I", "-S", "-c", _START.format(module), json.dumps(paths), str(size), str(longest)]
     with path.open("rb") as file:
         process = subprocess.Popen(  # noqa: S603

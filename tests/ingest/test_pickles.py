@@ -192,7 +192,6 @@ print(*failed)
 
 
 BOMBS = {
-    "references that double": b"\x80\x04]" + b"\x94".join(b"(]" + b"h" + bytes([0]) * 1 for _ in range(2)),
     "a length that is not there": b"\x80\x04\x8e" + (1 << 62).to_bytes(8, "little") + b"x.",
     "a number of 2 GB": b"\x80\x04\x8b" + (0x7FFFFFFF).to_bytes(4, "little") + b"1.",
     "a negative length": b"\x80\x04\x8b" + (-5).to_bytes(4, "little", signed=True) + b"1.",
@@ -353,6 +352,20 @@ def test_without_leave_a_pickle_is_refused_and_says_how_to_go_on(tmp_path):
         run(case, Parameters((path,), allow_pickle=True))
         assert case.table("requests")["request_id"].to_pylist() == ["r1"]
         assert "allow-pickle" in [entry.action for entry in custody.read(case.custody_path)]
+
+
+def test_leave_is_given_on_the_command_line(tmp_path):
+    from typer.testing import CliRunner
+
+    from forensics.cli.main import app
+
+    path = tmp_path / "dump.pkl"
+    path.write_bytes(dump_of([("r1", "Hi", "Ho")]))
+    call = ["ingest", str(path), "--case", str(tmp_path / "case"), "--json"]
+    assert CliRunner().invoke(app, call).exit_code == NothingReadable.exit_code
+    allowed = CliRunner().invoke(app, [*call, "--allow-pickle"])
+    assert allowed.exit_code == 0
+    assert json.loads(allowed.stdout)["data"]["files"][0]["format"] == "sglang_dump"
 
 
 def test_a_pickle_inside_a_compression_is_said(tmp_path):

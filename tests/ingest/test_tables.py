@@ -215,6 +215,32 @@ def test_an_encrypted_file_is_said(tmp_path):
     assert only.reason == "encrypted_container"
 
 
+@pytest.mark.parametrize("plain", [True, False])
+def test_encrypted_columns_are_said(plain, tmp_path):
+    encryption = pytest.importorskip("pyarrow.parquet.encryption")
+
+    class Keys(encryption.KmsClient):
+        def __init__(self, _: Any) -> None:
+            encryption.KmsClient.__init__(self)
+
+        def wrap_key(self, key: bytes, _: str) -> bytes:
+            return base64.b64encode(key)
+
+        def unwrap_key(self, key: str, _: str) -> bytes:
+            return base64.b64decode(key)
+
+    path = tmp_path / "t.parquet"
+    table = pa.table({"request_id": ["a"], "response": ["x"]})
+    factory = encryption.CryptoFactory(Keys)
+    how = encryption.EncryptionConfiguration(footer_key="f", column_keys={"c": ["response"]}, plaintext_footer=plain)
+    properties = factory.file_encryption_properties(encryption.KmsConnectionConfig(), how)
+    with pq.ParquetWriter(path, table.schema, encryption_properties=properties) as writer:
+        writer.write_table(table)
+    (only,) = units(path)
+    assert isinstance(only, Oversized)
+    assert only.reason == "encrypted_container"
+
+
 def test_a_dictionary_bomb_is_bounded(tmp_path):
     """A megabyte that a hundred thousand rows repeat: a hundred gigabytes as text."""
     path = tmp_path / "t.parquet"

@@ -37,9 +37,13 @@ def main(arguments: list[str]) -> None:
         code = OUT_OF_MEMORY
     except (OSError, NotImplementedError, ValueError, TypeError, OverflowError, KeyError, RecursionError) as error:
         # Arrow's errors are among these. What they say may quote the file, so that only the sort of trouble goes on.
-        speaker.tell("end", "encrypted_container" if "ncrypt" in str(error)[:400] else "bad_container")
+        speaker.tell("end", _reason(error))
     speaker.flush()
     leave(code)
+
+
+def _reason(error: Exception) -> str:
+    return "encrypted_container" if "crypt" in str(error)[:400] else "bad_container"
 
 
 def _read(file: Any, longest: int, speaker: Speaker) -> None:
@@ -99,9 +103,9 @@ def _parquet(file: Any, speaker: Speaker) -> Iterator[Any]:
             for batch in table.iter_batches(at_once, row_groups=[number], use_threads=False):
                 found += batch.num_rows
                 yield batch
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
             # The other groups stand for themselves.
-            speaker.tell("lost", "bad_container")
+            speaker.tell("lost", _reason(error))
             continue
         if found != rows:
             speaker.tell("lost", "bad_container")
