@@ -25,7 +25,7 @@ _FREE_OUTPUT = 64 << 20
 _STEP = 1 << 20
 _ROOT = str(Path(__file__).resolve().parents[2])
 _START = (
-    "import sys, json; sys.path[:] = json.loads(sys.argv.pop(1)); "
+    "import sys, json; sys.path += [path for path in json.loads(sys.argv.pop(1)) if path not in sys.path]; "
     "from forensics.ingest.isolated.{} import main; main(sys.argv[1:])"
 )
 # What a reader may say of a record or a file; anything else counts as damage.
@@ -122,7 +122,8 @@ def _number(values: list[str]) -> int:
 
 def _lines(module: str, path: Path, size: int, limits: Limits, longest: int, *, libraries: bool) -> Iterator[bytes]:
     """The reader's lines. Raises StreamEnd where it ends otherwise than well, or says too much."""
-    paths = sys.path if libraries else [*(entry for entry in sys.path if _is_standard(entry)), _ROOT]
+    # Started apart from everything, it knows the standard library alone, and that comes first.
+    paths = [_ROOT, *sys.path] if libraries else [_ROOT]
     command = [sys.executable, "-I", "-S", "-c", _START.format(module), json.dumps(paths), str(size), str(longest)]
     with path.open("rb") as file:
         process = subprocess.Popen(  # noqa: S603
@@ -138,10 +139,6 @@ def _lines(module: str, path: Path, size: int, limits: Limits, longest: int, *, 
         process.kill()
         process.stdout.close()
         process.wait()
-
-
-def _is_standard(entry: str) -> bool:
-    return not any(part in entry for part in ("site-packages", "dist-packages")) and entry not in ("", _ROOT)
 
 
 def _bounded(source: IO[bytes], size: int, limits: Limits, longest: int) -> Iterator[bytes]:
