@@ -35,7 +35,7 @@ class PipelineParameters:
     an IANA zone for times without an offset, None where nobody declared one (UTC is assumed); `format` a parser's name,
     None to detect it; `max_rejects` None for no limit; `limits` of reading, by the names of the
     first stage, where they are not its own; `seed` of every random choice; `profiles` the TOML of the user's own
-    formats; `private_keys` PEM files of keys that open encrypted fields.
+    formats; `private_keys` PEM files of keys that open encrypted fields; `allow_pickle` reads the data in pickles.
     """
 
     evidence: tuple[Path, ...]
@@ -49,6 +49,7 @@ class PipelineParameters:
     resources: Resources = field(default_factory=Resources)
     profiles: tuple[str, ...] = ()
     private_keys: tuple[Path, ...] = ()
+    allow_pickle: bool = False
 
     def ingest(self) -> dict[str, Any]:
         """The part that the first stage needs."""
@@ -63,6 +64,7 @@ class PipelineParameters:
             "workers": self.resources.threads,
             "profiles": self.profiles,
             "private_keys": self.private_keys,
+            "allow_pickle": self.allow_pickle,
             **self.limits,
         }
 

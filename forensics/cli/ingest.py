@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from forensics.case.errors import LimitHit, NothingReadable
 from forensics.cli.options import (
+    AllowPickle,
     CaseOption,
     EvidenceArgument,
     IsolateBy,
@@ -46,6 +47,7 @@ def ingest(
     log_format: LogFormat = None,
     profile: Profiles = None,
     private_key: PrivateKeys = None,
+    allow_pickle: AllowPickle = False,
     max_rejects: MaxRejects = None,
     max_line_bytes: MaxLineBytes = None,
     max_ratio: MaxRatio = None,
@@ -78,6 +80,7 @@ def ingest(
             resources=resources,
             profiles=read_profiles(profile or ()),
             private_keys=tuple(private_key or ()),
+            allow_pickle=allow_pickle,
         )
         try:
             with terminal.progress() as progress:

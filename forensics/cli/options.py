@@ -55,6 +55,10 @@ PrivateKeys = Annotated[
         show_default=False,
     ),
 ]
+AllowPickle = Annotated[
+    bool,
+    typer.Option("--allow-pickle", help="Read the data in pickles, such as SGLang's dumps; they are never run."),
+]
 MaxRejects = Annotated[
     int | None,
     typer.Option(

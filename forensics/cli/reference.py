@@ -83,23 +83,24 @@ def questions_page() -> str:
 
 def formats_page(page: str) -> str:
     """docs/formats.md with its table made anew; the rest of `page` stays as it is."""
-    from forensics.ingest import wrappers
+    from forensics.ingest import transcoders, wrappers
     from forensics.ingest.registry import registry
 
     known = registry()
     lines = ["| name | read by | what it is | versions | source of knowledge | sample and expected result |"]
     lines += ["|---|---|---|---|---|---|"]
-    every = [(_sort(parser), parser) for parser in (*known.objects, *known.texts)]
-    every += [("wrapper", wrappers.load(name)) for name in wrappers.NAMES]
-    for sort, parser in sorted(every, key=lambda pair: (_SORTS.index(pair[0]), pair[1].NAME)):
-        cells = (f"`{parser.NAME}`", sort, parser.TITLE, parser.VERSIONS, parser.SOURCE)
-        sample = f"`tests/ingest/formats/{parser.NAME}/`"
+    every = [(_sort(parser), parser.NAME, parser) for parser in (*known.objects, *known.texts)]
+    every += [("wrapper", name, wrappers.load(name)) for name in wrappers.NAMES]
+    every += [("transcoder", name, transcoders.load(name)) for name in transcoders.NAMES]
+    for sort, name, parser in sorted(every, key=lambda entry: (_SORTS.index(entry[0]), entry[1])):
+        cells = (f"`{name}`", sort, parser.TITLE, parser.VERSIONS, parser.SOURCE)
+        sample = f"`tests/ingest/formats/{name}/`"
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in (*cells, sample)) + " |")
     head, rest = page.split(FORMATS_START)
     return head + FORMATS_START + "\n" + "\n".join(lines) + "\n" + FORMATS_END + rest.split(FORMATS_END)[1]
 
 
-_SORTS = ("object parser", "line parser", "log parser", "profile", "wrapper")
+_SORTS = ("object parser", "line parser", "log parser", "profile", "wrapper", "transcoder")
 
 
 def _sort(parser: Any) -> str:

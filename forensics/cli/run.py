@@ -13,6 +13,7 @@ from forensics.case.errors import Findings, LimitHit, MissingInput, UsageError
 from forensics.case.words import counted
 from forensics.cli.evaluate import measure
 from forensics.cli.options import (
+    AllowPickle,
     CaseOption,
     EvidenceArgument,
     FailOn,
@@ -61,6 +62,7 @@ def run(
     log_format: LogFormat = None,
     profile: Profiles = None,
     private_key: PrivateKeys = None,
+    allow_pickle: AllowPickle = False,
     max_rejects: MaxRejects = None,
     max_line_bytes: MaxLineBytes = None,
     max_ratio: MaxRatio = None,
@@ -99,6 +101,7 @@ def run(
             resources=resources,
             profiles=read_profiles(profile or ()),
             private_keys=tuple(private_key or ()),
+            allow_pickle=allow_pickle,
         )
         data, seen, warnings = _pipeline(terminal, case, parameters)
         code = LimitHit.exit_code if data["partial"] else 0

@@ -52,11 +52,14 @@ class Reading:
     max_depth: int
     profiles: tuple[str, ...] = ()  # TOML of the user's own profiles
     private_keys: tuple[PrivateKey, ...] = ()  # that open encrypted fields
+    allow_pickle: bool = False  # whether what pickles say of their data is read; they are never run
 
     def saved(self) -> dict[str, Any]:
         """What the case remembers of it: of a private key its fingerprint alone."""
         body = asdict(self)
         body["private_keys"] = [key.fingerprint for key in self.private_keys]
+        if not self.allow_pickle:
+            del body["allow_pickle"]
         return body
 
 
@@ -104,7 +107,7 @@ class Account:
     @property
     def format(self) -> str:
         """The format's name; `unknown` where nothing of it was found."""
-        if not self.records and not self.structure:
+        if not self.records and (not self.structure or self.detected.format == "unknown"):
             return "unknown"
         return self.detected.format if self.detected.format != "unknown" else FALLBACK
 
@@ -143,6 +146,10 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
     if compression == "none" and (container := transcoders.of_head(head)) is not None:
         return _transcoded(file, sha256, container, reading, known)
     samples = sample_of(file.path, file.size, compression)
+    if compression != "none" and (container := transcoders.of_head(samples[0][: transcoders.HEAD])) is not None:
+        title = transcoders.load(container).NAME
+        sentence = f"a {title} file inside {compression}, which is not supported; decompress it first"
+        return refuse(file, sha256, "unsupported_container", sentence=sentence)
     context = FileContext(
         file.name,
         ZoneInfo(reading.time_zone),
@@ -194,7 +201,16 @@ def _transcoded(
     why = transcoders.missing(container)
     if why is not None:
         return refuse(file, sha256, "unsupported_container", sentence=why)
-    context = FileContext(file.name, ZoneInfo(reading.time_zone), worker_of_file(file.name), file.modified_ns // 1000)
+    forbidden = transcoders.forbidden(container, allow_pickle=reading.allow_pickle)
+    if forbidden is not None:
+        return refuse(file, sha256, forbidden[0], sentence=forbidden[1])
+    context = FileContext(
+        file.name,
+        ZoneInfo(reading.time_zone),
+        worker_of_file(file.name),
+        file.modified_ns // 1000,
+        max_line_bytes=reading.max_line_bytes,
+    )
     limits = Limits(reading.max_ratio, reading.max_bytes, file.budget)
 
     def units() -> Iterator[Unit | Oversized]:
@@ -206,6 +222,10 @@ def _transcoded(
         if isinstance(unit, Unit) and unit.reason is None and unit.data
     ]
     detected = judge(sampled, context, known, f"records of a {container} file")
+    if not sampled:
+        detected = Detected("unknown", f"a {container} file without one record that can be read")
+    if reading.format is not None:
+        detected = replace(detected, format=reading.format, reason="named by the user")
     context.notices.clear()
     facts = _facts(file, detected, reading, known)
     account = Account(file, sha256, "none", detected)

@@ -90,6 +90,7 @@ NOTICES = {
     "missing_choice": "calls print fewer answers than they asked for; the numbers of the others may be off",
     "equal_longest_texts": "logs hold several texts of one greatest length, as a limit on logged texts cuts them; "
     "they may be cut",
+    "no_json_form": "columns of tables hold values that have no form in JSON; they count as not there",
     "openai_line_without_rid": "lines of the OpenAI entry point carry no rid; the engine's own lines hold the call",
 }
 
@@ -118,6 +119,7 @@ class Parameters:
     profiles: tuple[str, ...] = ()  # TOML of the user's own profiles
     private_keys: tuple[Path, ...] = ()  # PEM files of keys that open encrypted fields
     infer_zones: bool = True
+    allow_pickle: bool = False  # read what pickles say of their data, without running them
 
 
 def run(case: Case, parameters: Parameters, progress: Progress | None = None) -> Summary:
@@ -142,6 +144,7 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
         parameters.max_depth,
         parameters.profiles,
         tuple(key_of(path) for path in parameters.private_keys),
+        parameters.allow_pickle,
     )
     files_known = case.rows("ingest/known_files")
     known = {row[1]: row[0] for row in files_known}
@@ -183,6 +186,8 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
     if not summary.skipped:
         for sha256, file in fresh.items():
             case.record("ingest", file.name, sha256)
+        if parameters.allow_pickle:
+            case.record("allow-pickle", "ingest", reason="pickles were read as data, none was run")
     summary = replace(summary, warnings=(*notes, *summary.warnings))
     _refuse(summary, parameters)
     return summary

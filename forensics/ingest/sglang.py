@@ -131,6 +131,24 @@ def record_of_export(obj: dict[str, Any], context: FileContext) -> Sequence[Item
     return (record,)
 
 
+def record_of_dump(request: dict[str, Any], out: dict[str, Any], context: FileContext) -> Record | None:
+    """The record of one call of a request dump, without its times; None for a health check. Raises Reject."""
+    rids = _rids({}, request, out)
+    if len(rids) != 1:
+        raise Reject("no_id")
+    if rids[0].startswith("HEALTH_CHECK"):
+        return None
+    record = Record(rids[0], "engine", worker=context.worker or context.source)
+    texts: list[Text] = []
+    record.texts = texts
+    _people(record, request, {})
+    record.prompt_state = _prompt(request, None, texts)
+    _finish(record, out, texts)
+    if record.prompt_tokens is None:
+        record.prompt_tokens = openai.count(request.get("input_tokens"))
+    return record
+
+
 def _rids(event: dict[str, Any], obj: dict[str, Any], out: object) -> list[str]:
     value = event.get("rid")
     if value is None:

@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from forensics.case.store import Case
-from forensics.ingest import wrappers
+from forensics.ingest import transcoders, wrappers
 from forensics.ingest.registry import registry
 from forensics.ingest.run import Parameters, run
 
@@ -95,14 +95,15 @@ def test_the_sample_of_each_format_is_read_as_expected(folder, tmp_path):
             assert {key: got[key] for key in want} == want
 
 
-def test_every_parser_profile_and_wrapper_has_a_sample():
-    names = {*registry().names, *wrappers.NAMES}
+def test_every_parser_profile_wrapper_and_transcoder_has_a_sample():
+    names = {*registry().names, *wrappers.NAMES, *transcoders.NAMES}
     assert names <= {folder.name for folder in FOLDERS}
 
 
-def test_every_parser_and_profile_says_what_it_reads_and_how_that_is_known():
+def test_every_parser_profile_wrapper_and_transcoder_says_what_it_reads_and_how_that_is_known():
     known = registry()
-    for parser in [*known.objects, *known.texts, *map(wrappers.load, wrappers.NAMES)]:
+    others = [*map(wrappers.load, wrappers.NAMES), *map(transcoders.load, transcoders.NAMES)]
+    for parser in [*known.objects, *known.texts, *others]:
         for constant in ("TITLE", "VERSIONS", "SOURCE"):
             value = getattr(parser, constant)
             assert isinstance(value, str), (parser.NAME, constant)

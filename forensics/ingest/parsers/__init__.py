@@ -21,6 +21,7 @@ from types import ModuleType
 # Objects first by how particular their marks are; the generic pair comes last.
 OBJECT_PARSERS = (
     "sglang_json",
+    "sglang_dump",
     "sglang_metrics",
     "sglang_router_json",
     "llama_json",

@@ -20,6 +20,11 @@ from forensics.ingest.record import FileContext
 from forensics.ingest.streams import Limits
 from forensics.ingest.units import Unit
 
+NAME = "mitmproxy"
+TITLE = "Flow files of mitmproxy, which are tnetstrings"
+VERSIONS = "flow formats 7 to 21 (mitmproxy 4 to 11)"
+SOURCE = "mitmproxy 11's source; a flow file written by it"
+
 MOST_FLOW = 256 << 20
 MOST_DEPTH = 60
 _STEP = 1 << 20

@@ -22,6 +22,11 @@ from forensics.ingest.record import FileContext
 from forensics.ingest.streams import Limits
 from forensics.ingest.units import Unit, shared
 
+NAME = "vcr"
+TITLE = "Cassettes in YAML, with the extra `vcr`"
+VERSIONS = "vcrpy 1 to 7, Ruby VCR 6"
+SOURCE = "public fixtures of cassettes; the serializers' source"
+
 MOST_BYTES = 64 << 20
 MOST_DEPTH = 60
 MOST_NODES = 2_000_000
