@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from forensics.ingest import genai
+from forensics.ingest import genai_facts
 from forensics.ingest.otlp_values import Object, attributes, events_of, hex_id, time_of
 from forensics.ingest.record import HELD, STRUCTURE, EngineEvent, FileContext, Item, Record
 
@@ -50,7 +50,7 @@ def vllm_record(found: Object, context: FileContext, record: Record) -> Record:
     """Make `record` that of one request of vLLM's engine."""
     record.vantage = "engine"
     record.request_id = found["gen_ai.request.id"]
-    genai.facts(record, found, context)
+    genai_facts.facts(record, found, context)
     record.ids.pop("gen_ai.request.id", None)
     return record
 
@@ -75,8 +75,8 @@ class Traces:
 
     def read(self, span: Object, found: Object, record: Record) -> Sequence[Item]:
         """Take one span; a root gives `record` back, filled."""
-        trace_id, span_id = hex_id(span.get("traceId", span.get("trace_id"))), record.ids.get("span", "").rpartition(":")[2]
-        if trace_id is None or not span_id:
+        trace_id, _, span_id = record.ids.get("span", "").partition(":")
+        if not span_id:
             return STRUCTURE
         items: list[Item] = []
         trace = self._traces.get(trace_id)
@@ -158,7 +158,7 @@ def _thread(trace: _Trace, span_id: str) -> Object:
 
 def _root(found: Object, context: FileContext, record: Record, rid: str) -> Record:
     record.vantage, record.request_id = "engine", rid
-    genai.facts(record, found, context)
+    genai_facts.facts(record, found, context)
     if record.ids.get("gen_ai.request.id") == rid:
         del record.ids["gen_ai.request.id"]
     room = found.get("bootstrap_room")
@@ -169,4 +169,3 @@ def _root(found: Object, context: FileContext, record: Record, rid: str) -> Reco
 
 def _plain(value: Any) -> bool:
     return isinstance(value, int | float) or (isinstance(value, str) and 0 < len(value) <= 80)
-

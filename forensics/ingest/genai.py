@@ -15,8 +15,7 @@ from typing import Any
 from forensics.ingest import openai
 from forensics.ingest.decode import CutList, CutObject, decoded
 from forensics.ingest.parts import add_answer, add_listed, add_parts, answer_of
-from forensics.ingest.record import FileContext, Record, Text
-from forensics.ingest.timestamps import seconds
+from forensics.ingest.record import FileContext, Text
 
 Object = dict[str, Any]
 
@@ -77,8 +76,8 @@ def told_of(attributes: Object, events: Sequence[Event], context: FileContext) -
 
 def _prompt(told: Told, attributes: Object, events: Sequence[Event], context: FileContext) -> None:
     texts = told.texts
-    value = _decoded(attributes.get(_ASK_ATTRIBUTE), context)
-    system = _decoded(attributes.get(_SYSTEM_ATTRIBUTE), context)
+    value = unpacked(attributes.get(_ASK_ATTRIBUTE), context)
+    system = unpacked(attributes.get(_SYSTEM_ATTRIBUTE), context)
     messages = _messages(value)
     if isinstance(system, str) and system:
         texts.append(("prompt", "system", "system", system))
@@ -92,7 +91,7 @@ def _prompt(told: Told, attributes: Object, events: Sequence[Event], context: Fi
         told.prompt_state = "truncated" if value.lstrip()[:1] in ("[", "{") else "full"
     elif flat := next((found for ask, _ in _FLAT if (found := listed(attributes, ask))), None):
         messages = [_flat_message(item, context) for item in flat if isinstance(item, dict)]
-        told.prompt_state = _state(messages)
+        told.prompt_state = _state(messages, cut=_has_gap(attributes))
     elif (messages := _asked(events, context)) is not None:
         told.prompt_state = _state(messages)
     elif f"{_ASK_ATTRIBUTE}_ref" in attributes:
@@ -106,13 +105,13 @@ def _prompt(told: Told, attributes: Object, events: Sequence[Event], context: Fi
             add_listed(f"messages[{i}]", _parts(parts), "prompt", role, texts)
         else:
             openai.add_message(f"messages[{i}]", message, "prompt", role, texts)
-    tools = _decoded(attributes.get("gen_ai.tool.definitions"), context) or listed(attributes, "llm.request.functions.")
+    tools = unpacked(attributes.get("gen_ai.tool.definitions"), context) or listed(attributes, "llm.request.functions.")
     if isinstance(tools, list):
         openai.request_texts({"tools": tools}, texts)
 
 
 def _answer(told: Told, attributes: Object, events: Sequence[Event], context: FileContext) -> None:
-    value = _decoded(attributes.get(_ANSWER_ATTRIBUTE), context)
+    value = unpacked(attributes.get(_ANSWER_ATTRIBUTE), context)
     choices = _messages(value)
     if choices is not None:
         told.response_state = _state(choices, cut=isinstance(value, CutList | CutObject))
@@ -180,7 +179,18 @@ def _unflat(node: Any) -> Any:
     return {key: _unflat(value) for key, value in node.items()}
 
 
-def _decoded(value: Any, context: FileContext) -> Any:
+def _has_gap(attributes: Object) -> bool:
+    """Whether a number between two messages is missing: a limit of attributes took it."""
+    for prefix, _ in _FLAT:
+        rests = (key[len(prefix) :].partition(".")[0] for key in attributes if key.startswith(prefix))
+        numbers = {int(rest) for rest in rests if rest.isdecimal() and len(rest) < 10}
+        if numbers and max(numbers) + 1 != len(numbers):
+            return True
+    return False
+
+
+def unpacked(value: Any, context: FileContext) -> Any:
+    """A value whose text is a JSON list or object as that; any other as it is."""
     return decoded(value, ("json",), context) if isinstance(value, str) and value.strip()[:1] in ("[", "{") else value
 
 
@@ -239,7 +249,9 @@ def _parts(parts: Sequence[Any]) -> list[Any]:
             arguments = part.get("arguments", part.get("server_tool_call"))
             made.append({"type": "tool_use", "name": part.get("name"), "input": arguments})
         elif kind in ("tool_call_response", "server_tool_call_response"):
-            found = next((part[k] for k in ("response", "result", "content", "server_tool_call_response") if k in part), None)
+            found = next(
+                (part[k] for k in ("response", "result", "content", "server_tool_call_response") if k in part), None
+            )
             made.append({"type": "tool_result", "content": found})
         elif kind in ("blob", "uri", "file"):
             made.append({"type": kind})
@@ -265,12 +277,17 @@ def _content(value: Any, context: FileContext) -> Any:
     """A content as text or parts. A text that is JSON stays a text unless it is a list of typed parts."""
     if isinstance(value, str) and value[:1] == "[":
         found = decoded(value, ("json",), context)
-        typed = isinstance(found, list) and found and all(isinstance(p, dict) and ("type" in p or "text" in p) for p in found)
-        return found if typed else value
+        return found if _is_parts(found) else value
     if isinstance(value, dict):
         inner = value.get("parts")
         return inner if isinstance(inner, list) else [value]
     return value
+
+
+def _is_parts(value: Any) -> bool:
+    if not isinstance(value, list) or isinstance(value, CutList) or not value:
+        return False
+    return all(isinstance(part, dict) and ("type" in part or "text" in part) for part in value)
 
 
 def _asked(events: Sequence[Event], context: FileContext) -> list[Object] | None:
@@ -283,7 +300,7 @@ def _asked(events: Sequence[Event], context: FileContext) -> list[Object] | None
             message.setdefault("role", role)
             found = [*(found or ()), message]
         elif event.name in _PROMPT_EVENTS:
-            value = _decoded(event.body.get("gen_ai.prompt", event.body), context)
+            value = unpacked(event.body.get("gen_ai.prompt", event.body), context)
             found = [*(found or ()), *(_messages(value) or ())]
     return found
 
@@ -295,12 +312,10 @@ def _answered(events: Sequence[Event], context: FileContext) -> list[Object] | N
         if event.name not in _ANSWER_EVENTS:
             continue
         body = event.body
-        value = _decoded(body["gen_ai.completion"], context) if "gen_ai.completion" in body else body
+        value = unpacked(body["gen_ai.completion"], context) if "gen_ai.completion" in body else body
         for choice in _messages(value) or ():
-            inner = _decoded(choice.get("message"), context)
-            if isinstance(inner, list):
-                inner = {"content": inner}
-            elif isinstance(inner, str):
+            inner = unpacked(choice.get("message"), context)
+            if isinstance(inner, list | str):
                 inner = {"content": inner}
             message = _event_message(inner if isinstance(inner, dict) else choice, context)
             if isinstance(reason := choice.get("finish_reason"), str):
@@ -316,82 +331,5 @@ def _event_message(body: Object, context: FileContext) -> Object:
     if "content" in message:
         message["content"] = _content(message["content"], context)
     if isinstance(message.get("tool_calls"), str):
-        message["tool_calls"] = _decoded(message["tool_calls"], context)
+        message["tool_calls"] = unpacked(message["tool_calls"], context)
     return message
-
-
-def facts(record: Record, attributes: Object, context: FileContext) -> None:
-    """Fill ids, models, tokens, finish reason and user from attributes, where the record does not have them yet."""
-    record.model = record.model or _text(
-        attributes, "gen_ai.request.model", "llm.request.model", "gen_ai.response.model", "llm.response.model"
-    )
-    record.endpoint = record.endpoint or _text(attributes, "gen_ai.operation.name", "llm.request.type")
-    for name, keys in _COUNTS.items():
-        if getattr(record, name) is None:
-            found = (openai.count(_whole(attributes.get(key))) for key in keys)
-            setattr(record, name, next((count for count in found if count is not None), None))
-    if record.finish_reason is None:
-        record.finish_reason = _finish(attributes, context)
-    for kind, keys in _IDS.items():
-        if (value := _text(attributes, *keys)) is not None:
-            record.ids.setdefault(kind, value)
-    record.user_id = record.user_id or _text(attributes, *_USERS)
-    for key in ("gen_ai.request.stream", "gen_ai.is_streaming", "llm.is_streaming"):
-        if record.stream is None and isinstance(attributes.get(key), bool):
-            record.stream = attributes[key]
-    if record.first_token_at is None and record.received_at is not None:
-        for key in _FIRST:
-            if (wait := seconds(attributes.get(key))) is not None:
-                record.first_token_at = record.received_at + wait
-                break
-
-
-_COUNTS = {
-    "prompt_tokens": ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.usage.prompt_tokens"),
-    "completion_tokens": ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.usage.completion_tokens"),
-    "cached_tokens": (
-        "gen_ai.usage.cache_read.input_tokens",
-        "gen_ai.usage.cache_read_input_tokens",
-        "gen_ai.usage.cached_tokens",
-        "gen_ai.usage.details.cache_read_input_tokens",
-    ),
-}
-_IDS = {
-    "gen_ai.request.id": ("gen_ai.request.id",),
-    "conversation_id": ("gen_ai.conversation.id",),
-    "session_id": ("session.id", "traceloop.association.properties.session_id"),
-}
-_USERS = ("gen_ai.user", "user.id", "enduser.id", "llm.user", "traceloop.association.properties.user_id")
-_FIRST = (
-    "gen_ai.response.time_to_first_chunk",
-    "gen_ai.server.time_to_first_token",
-    "gen_ai.latency.time_to_first_token",
-)
-
-
-def _finish(attributes: Object, context: FileContext) -> str | None:
-    """Finish reasons, one a choice; also where a library wrote the list as text."""
-    for key in ("gen_ai.response.finish_reasons", "gen_ai.response.finish_reason", "llm.response.finish_reason"):
-        value = _decoded(attributes.get(key), context)
-        if isinstance(value, str) and value:
-            return value
-        if isinstance(value, list):
-            reasons = [item for item in value if isinstance(item, str) and item]
-            if reasons:
-                return ",".join(dict.fromkeys(reasons))
-    return None
-
-
-def _text(attributes: Object, *keys: str) -> str | None:
-    for key in keys:
-        value = attributes.get(key)
-        if isinstance(value, str) and value:
-            return value
-        if isinstance(value, int) and not isinstance(value, bool):
-            return str(value)
-    return None
-
-
-def _whole(value: Any) -> Any:
-    """A count; some libraries write it as a float."""
-    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 1e15 else value

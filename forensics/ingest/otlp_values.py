@@ -65,7 +65,7 @@ def value_of(value: Any, depth: int = 0) -> Any:
 
 
 def attributes(pairs: Any, depth: int = 0) -> Object:
-    """Key/value pairs as an object; the first value of a key stays. Writers that made an object of them are read too."""
+    """Key/value pairs as an object; the first value of a key stays. Pairs that already are an object are read too."""
     if isinstance(pairs, dict):
         return {key: value_of(value, depth) if isinstance(value, dict) else value for key, value in pairs.items()}
     found: Object = {}

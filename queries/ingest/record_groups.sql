@@ -87,7 +87,7 @@ agreeing AS (
         AND min(r.finish_reason) IS NOT DISTINCT FROM max(r.finish_reason)
         AND count(*) FILTER (WHERE r.prompt_state <> 'absent') <= 1
         AND count(*) FILTER (WHERE r.response_state <> 'absent') <= 1
-)
+),
 wholes AS (
     SELECT c.record, c.vantage, coalesce(a.call, c.record) AS call
     FROM first_copies c

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from forensics.ingest import engine_spans, genai, openinference
+from forensics.ingest import engine_spans, genai, genai_facts, openinference
 from forensics.ingest.envelope_keys import TENANT_KEYS, TENANT_METADATA
 from forensics.ingest.genai import CHUNK_EVENTS, DETAILS, Event, Told
 from forensics.ingest.loose_json import loads
@@ -32,7 +32,9 @@ SOURCE = "the conventions and the libraries' sources; samples made by hand"
 
 _MOST_CALLS = 8_192
 _OPERATIONS = ("chat", "text_completion", "generate_content", "completion", "message", "response", "responses")
-_NO_OPERATIONS = ("embeddings", "embedding", "execute_tool", "invoke_agent", "create_agent", "invoke_workflow", "rerank")
+_NO_OPERATIONS = frozenset(
+    "embeddings embedding rerank execute_tool invoke_agent create_agent invoke_workflow retrieval".split()
+)
 _MARKS = (
     "gen_ai.prompt.0.",
     "gen_ai.completion.0.",
@@ -247,7 +249,7 @@ def _fill(
         if not any(text[0] == side for text in told.texts) and getattr(told, f"{side}_state") == "absent":
             told.texts += [text for text in other.texts if text[0] == side]
             setattr(told, f"{side}_state", getattr(other, f"{side}_state"))
-    genai.facts(record, found, context)
+    genai_facts.facts(record, found, context)
     record.finish_reason = record.finish_reason or told.finish_reason or other.finish_reason
     named = found.get("gen_ai.response.id")
     if not isinstance(named, str) or not named:
