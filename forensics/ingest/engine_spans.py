@@ -43,7 +43,7 @@ def is_sglang(scope: str, span: Object, found: Object) -> bool:
         return True
     if isinstance(found.get("rid"), str) and ("module" in found or "Req " in str(span.get("name"))):
         return True
-    return "thread_label" in found or span.get("name") in _LEAVES
+    return "thread_label" in found or str(span.get("name")) in _LEAVES
 
 
 def vllm_record(found: Object, context: FileContext, record: Record) -> Record:

@@ -166,14 +166,11 @@ class Reader:
     def _alone(self, event: Event, resource: Object, scope: str) -> Sequence[Item]:
         """An event outside any span: one that tells a whole call is one; a message alone could be any call's."""
         context = self._context
-        if event.name != DETAILS or context.place is None:
+        if event.name != DETAILS:
             raise Reject("no_id")
         record = Record(None, _vantage(scope))
         record.finished_at = event.at
         _fill(record, event.body, [event], resource, scope, context)
-        if record.request_id is None:
-            record.request_id = f"sha256:{context.place.digest[:16]}"
-            context.notice("made_id")
         return (record,)
 
     def end(self) -> Sequence[Item]:
@@ -259,8 +256,11 @@ def _fill(
             record.ids["response_id"] = named
     else:
         record.request_id = named or record.ids.get("span")
-        if record.request_id is None and record.finished_at is None:
-            raise Reject("no_id")
+        if record.request_id is None:
+            if context.place is None:
+                raise Reject("no_id")
+            record.request_id = f"sha256:{context.place.digest[:16]}"
+            context.notice("made_id")
     _people(record, found, resource, metadata)
     if record.vantage != "client":
         # Of a call that a client library tells of, the resource is the caller's.
