@@ -25,6 +25,7 @@ from forensics.ingest.detect import (
 )
 from forensics.ingest.documents import document_blocks, value_spans
 from forensics.ingest.files import EvidenceFile
+from forensics.ingest.otlp_values import framed_stream
 from forensics.ingest.record import FileContext
 from forensics.ingest.registry import FALLBACK, Registry, registry
 from forensics.ingest.sglang import worker_of_file
@@ -145,6 +146,8 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
     known = registry(reading.profiles)
     if compression == "none" and (container := transcoders.of_head(head)) is not None:
         return _transcoded(file, sha256, container, reading, known)
+    if compression == "none" and (why := framed_stream(head, file.size)) is not None:
+        return refuse(file, sha256, "unsupported_container", sentence=why)
     samples = sample_of(file.path, file.size, compression)
     if compression != "none" and (container := transcoders.of_head(samples[0][: transcoders.HEAD])) is not None:
         title = transcoders.load(container).NAME

@@ -53,7 +53,7 @@ class Record:
 
     request_id: str | None
     vantage: str
-    part: str = "whole"  # whole | received | received_openai | finished
+    part: str = "whole"  # whole | received | received_openai | finished | events
     ids: dict[str, str] = field(default_factory=dict)
     tenant_id: str | None = None
     user_id: str | None = None

@@ -91,6 +91,10 @@ NOTICES = {
     "equal_longest_texts": "logs hold several texts of one greatest length, as a limit on logged texts cuts them; "
     "they may be cut",
     "no_json_form": "columns of tables hold values that have no form in JSON; they count as not there",
+    "dropped_attributes": "spans lost attributes to a limit; texts of theirs that look whole count as truncated",
+    "dropped_events": "spans lost events to a limit; messages or chunk times of theirs may be missing",
+    "trace_without_root": "traces of an engine lack their root; their events name no request",
+    "trace_given_out_early": "traces of an engine were given out before the end of the file, as very many were open",
     "openai_line_without_rid": "lines of the OpenAI entry point carry no rid; the engine's own lines hold the call",
 }
 

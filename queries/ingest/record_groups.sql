@@ -1,11 +1,12 @@
 -- question: (effect) which records tell of the same call at the same vantage?
--- inputs:   records
+-- inputs:   records, record_ids
 -- grain:    one row per record that no earlier record repeats, with the first record of its call
 -- parameters: none
 -- order:    none
 -- Engine lines: received and finished of one rid. A rid that repeats is paired by start time where the finished line
 -- says how long it took, else the n-th with the n-th. Other vantages: several lines of one id are one call only where
--- nothing they say differs; two different calls are never merged.
+-- nothing they say differs; two different calls are never merged. The events of a span (part `events`, named by trace and
+-- span) go to the record of that span where there is one only, in whichever file it stands.
 CREATE OR REPLACE TEMP TABLE record_groups AS
 WITH first_copies AS (
     SELECT record, vantage, part, request_id, coalesce(worker, '') AS worker, received_at, finished_at, latency_us
@@ -21,7 +22,7 @@ engine_lines AS (
         ) AS n,
         count(*) OVER (PARTITION BY request_id, worker, part) AS same
     FROM first_copies
-    WHERE part <> 'whole'
+    WHERE part NOT IN ('whole', 'events')
 ),
 received AS (SELECT * FROM engine_lines WHERE part = 'received'),
 finished AS (SELECT * FROM engine_lines WHERE part = 'finished'),
@@ -86,10 +87,29 @@ agreeing AS (
         AND min(r.finish_reason) IS NOT DISTINCT FROM max(r.finish_reason)
         AND count(*) FILTER (WHERE r.prompt_state <> 'absent') <= 1
         AND count(*) FILTER (WHERE r.response_state <> 'absent') <= 1
+),
+wholes AS (
+    SELECT c.record, c.vantage, coalesce(a.call, c.record) AS call
+    FROM first_copies c
+    LEFT JOIN agreeing a ON a.vantage = c.vantage AND a.request_id = c.request_id
+    WHERE c.part = 'whole'
+),
+spans AS (
+    SELECT w.vantage, i.id, min(w.call) AS call
+    FROM record_ids i
+    JOIN wholes w ON w.record = i.record
+    WHERE i.kind = 'span'
+    GROUP BY w.vantage, i.id
+    HAVING min(w.call) = max(w.call)
+),
+events AS (
+    SELECT c.record, coalesce(s.call, min(c.record) OVER (PARTITION BY c.vantage, c.request_id)) AS call
+    FROM first_copies c
+    LEFT JOIN spans s ON s.vantage = c.vantage AND s.id = c.request_id
+    WHERE c.part = 'events'
 )
 SELECT record, call FROM engine
 UNION ALL
-SELECT c.record, coalesce(a.call, c.record)
-FROM first_copies c
-LEFT JOIN agreeing a ON a.vantage = c.vantage AND a.request_id = c.request_id
-WHERE c.part = 'whole'
+SELECT record, call FROM wholes
+UNION ALL
+SELECT record, call FROM events

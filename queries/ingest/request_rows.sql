@@ -15,7 +15,7 @@ WITH ranked_workers AS (
 merged AS (
     SELECT
         g.call,
-        any_value(r.request_id) AS request_id,
+        any_value(r.request_id) FILTER (WHERE r.record = g.call) AS request_id,
         any_value(r.vantage) AS vantage,
         arg_min(r.tenant_id, r.record) AS tenant_id,
         arg_min(r.user_id, r.record) AS user_id,

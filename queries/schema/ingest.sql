@@ -53,7 +53,7 @@ CREATE TABLE IF NOT EXISTS records (
     byte_length        BIGINT NOT NULL,
     line               BIGINT NOT NULL,
     record_digest      VARCHAR NOT NULL,     -- SHA-256 of the record's bytes
-    part               VARCHAR NOT NULL,     -- whole | received | received_openai | finished
+    part               VARCHAR NOT NULL,     -- whole | received | received_openai | finished | events
     request_id         VARCHAR NOT NULL,
     vantage            VARCHAR NOT NULL,
     tenant_id          VARCHAR,

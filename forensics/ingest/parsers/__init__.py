@@ -20,6 +20,7 @@ from types import ModuleType
 
 # Objects first by how particular their marks are; the generic pair comes last.
 OBJECT_PARSERS = (
+    "otlp",
     "sglang_json",
     "sglang_dump",
     "sglang_metrics",

@@ -28,6 +28,7 @@ TABLES = "csv_rows"
 NAMES: tuple[str, ...] = (
     "har",
     "vcr",
+    "otlp_batches",
     "docker_json",
     "kubernetes_cri",
     "journald_json",
