@@ -6,15 +6,18 @@ Decides nothing: `swapped` does.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Container
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from forensics.attribution import chances
 from forensics.attribution.candidates import Candidate
+from forensics.attribution.chances import CHANCE_CAP
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.holdings import Ints, World
-from forensics.attribution.nearby import Prompts, look_up
+from forensics.attribution.nearby import Held, Prompts, look_up
 from forensics.attribution.strength import TERM_BITS, Counts, Strength, measure
 from forensics.attribution.texts import Texts
 from forensics.text.public import public_share
@@ -22,10 +25,6 @@ from forensics.text.words import Keys, Words
 
 PROMPT_SHARE = 0.25  # of what a tenant's answers use, one prompt of its holds about so much
 PUBLIC = 0.2  # share of public text in a response that may stand under anybody's question
-HIT_RATES = (0.1, 0.25, 0.5)  # shares of an answer's terms that stand in its prompt
-CHANCE_CAP = 0.5
-CHANCE_FLOOR = 2.0**-10  # no term counts more than ten bits: words of one subject come together
-PRIOR = 4.0  # prompts that the case's answers and the character model stand for
 SAME_LANGUAGE = 0.3  # share of a response's marks that a prompt in its language holds
 BYTES_A_WORD = 6.0
 KNOWN_LANGUAGE = 0.3  # share of its terms that some other tenant uses, below which nobody else writes the language
@@ -62,42 +61,87 @@ class Likely:
     own: npt.NDArray[np.bool_]  # by term
 
 
-def weigh(corpus: Corpus, texts: Texts, suspects: list[Suspect], prompts: Prompts, spans: Spans) -> list[Likely]:
-    """Measure each suspect against every prompt nearby, its own tenant's too."""
+def weigh(
+    corpus: Corpus,
+    texts: Texts,
+    suspects: list[Suspect],
+    prompts: Prompts,
+    spans: Spans,
+    answered: npt.NDArray[np.bool_] | None = None,
+    least: float = -math.inf,
+    always: Container[int] = (),
+) -> list[Likely]:
+    """Measure each suspect against every prompt nearby, its own tenant's too.
+
+    Suspects that no prompt of another tenant that is not `answered` (by request) can explain with at least `least` bits
+    are left out, but for the uses `always`.
+    """
     world = corpus.world
-    measured: list[tuple[Strength, Keys, npt.NDArray[np.float64]]] = []
-    for batch in texts.batches([{int(world.uses.content[s.use])} for s in suspects]):
-        for suspect in suspects[batch.start : batch.stop]:
-            measured.append(_telling(world, texts, suspect, spans.get(suspect.use, [])))
     wanted = np.zeros(world.text_bytes.size, dtype=np.bool_)
     for suspect in suspects:
         for request in (suspect.request, *suspect.near.tolist()):
             wanted[prompts.of(request)] = True
-    held = look_up(corpus, wanted, [*(keys for _, keys, _ in measured), *(suspect.marks for suspect in suspects)])
+    held = look_up(corpus, wanted, [*(suspect.terms for suspect in suspects), *(s.marks for s in suspects)])
     length = np.zeros(len(world.requests.request_id))
     np.add.at(length, np.repeat(np.arange(length.size), np.diff(prompts.offsets)), world.text_bytes[prompts.content])
+    around: list[_Around] = []
+    for suspect in suspects:
+        one = _around(world, suspect, prompts, held, length)
+        others = np.append(one.unit[:-1] != one.unit[-1], False)
+        if answered is not None:
+            others[:-1] &= ~answered[suspect.near]
+        if not others.any():
+            continue
+        bits = chances.most(*one.facts(), PROMPT_SHARE * suspect.shares, *one.size())
+        if suspect.use in always or float(bits[others].max()) >= least:
+            around.append(one)
     found = []
-    for suspect, (strength, keys, bits) in zip(suspects, measured, strict=True):
-        every = np.append(suspect.near, suspect.request)
-        rows = held.by_request(prompts, every, keys)
-        unit = world.requests.unit[every]
-        mine = unit == unit[-1]
-        words = length[every] / BYTES_A_WORD
-        typical = max(float(words[:-1].mean()), 1.0)
-        # Terms of the language are no sign of the subject: the chance is that of prompts in the response's language.
-        marked = (
-            held.by_request(prompts, every, suspect.marks).mean(axis=1) if suspect.marks.size else np.ones(every.size)
-        )
-        common = PROMPT_SHARE * suspect.shares[np.searchsorted(suspect.terms, keys)]
-        prior = np.maximum(np.minimum(CHANCE_CAP, typical * np.exp2(-bits)), common)
-        weights = np.zeros(every.size)
-        for one in np.unique(unit).tolist():
-            others = (unit != one) & ~mine & (marked >= SAME_LANGUAGE)
-            chance = (rows[others].sum(axis=0) + PRIOR * prior) / (int(others.sum()) + PRIOR)
-            for place in np.flatnonzero(unit == one).tolist():
-                weights[place] = _ratio(rows[place], chance * max(1.0, words[place] / typical))
-        found.append(Likely(suspect, strength, keys, rows[:-1], weights[:-1], float(weights[-1]), rows[-1]))
+    for batch in texts.batches([{int(world.uses.content[one.suspect.use])} for one in around]):
+        for one in around[batch.start : batch.stop]:
+            suspect = one.suspect
+            strength, keys, bits = _telling(world, texts, suspect, spans.get(suspect.use, []))
+            places = np.searchsorted(suspect.terms, keys)
+            prior = np.minimum(CHANCE_CAP, one.typical * np.exp2(-bits))
+            prior = np.maximum(prior, PROMPT_SHARE * suspect.shares[places])
+            part = replace(one, held=np.ascontiguousarray(one.held[:, places]))
+            weights = chances.weights(*part.facts(), prior, *part.size())
+            found.append(
+                Likely(suspect, strength, keys, part.held[:-1], weights[:-1], float(weights[-1]), part.held[-1])
+            )
     return found
+
+
+@dataclass(frozen=True)
+class _Around:
+    """The prompts around a suspect, its own last: which of its terms each holds, whose, in its language, how long."""
+
+    suspect: Suspect
+    held: npt.NDArray[np.bool_]
+    unit: Ints
+    marked: npt.NDArray[np.bool_]
+    words: npt.NDArray[np.float64]
+    typical: float
+
+    def facts(self) -> tuple[npt.NDArray[np.bool_], Ints, npt.NDArray[np.bool_]]:
+        return self.held, self.unit, self.marked
+
+    def size(self) -> tuple[npt.NDArray[np.float64], float]:
+        return self.words, self.typical
+
+
+def _around(world: World, suspect: Suspect, prompts: Prompts, held: Held, length: npt.NDArray[np.float64]) -> _Around:
+    every = np.append(suspect.near, suspect.request)
+    words = length[every] / BYTES_A_WORD
+    # Terms of the language are no sign of the subject: the chance is that of prompts in the response's language.
+    marked = held.by_request(prompts, every, suspect.marks).mean(axis=1) if suspect.marks.size else np.ones(every.size)
+    return _Around(
+        suspect,
+        held.by_request(prompts, every, suspect.terms),
+        world.requests.unit[every].astype(np.int64),
+        marked >= SAME_LANGUAGE,
+        words,
+        max(float(words[:-1].mean()), 1.0),
+    )
 
 
 def _telling(
@@ -135,14 +179,3 @@ def term_spans(found: Words) -> tuple[Ints, Ints]:
         np.concatenate([found.starts[~found.single], found.starts[:-1][both]]),
         np.concatenate([found.ends[~found.single], found.ends[1:][both]]),
     )
-
-
-def _ratio(held: npt.NDArray[np.bool_], chance: npt.NDArray[np.float64]) -> float:
-    """Bits for "answers this prompt" against "does not", at the rate that suits it best (two bits are paid for it)."""
-    chance = np.clip(chance, CHANCE_FLOOR, CHANCE_CAP)
-    best = -math.inf
-    for rate in HIT_RATES:
-        both = np.maximum(rate, chance)
-        bits = np.where(held, np.log2(both / chance), np.log2((1 - both) / (1 - chance)))
-        best = max(best, float(bits.sum()))
-    return best - 2.0

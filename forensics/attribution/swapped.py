@@ -20,12 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from forensics.attribution.candidates import Excluded
+from forensics.attribution.chances import CHANCE_FLOOR
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.displaced import Claim, finding
 from forensics.attribution.findings import Judged
 from forensics.attribution.hits import Hits
 from forensics.attribution.holdings import EARLY, LATE, Ints, World
-from forensics.attribution.likely import CHANCE_FLOOR, PROMPT_SHARE, Likely, Spans, Suspect, weigh
+from forensics.attribution.likely import PROMPT_SHARE, Likely, Spans, Suspect, weigh
 from forensics.attribution.nearby import Neighbours, Prompts, look_up, nearest_first, prompts_of_case
 from forensics.attribution.own_terms import without_own
 from forensics.attribution.parameters import Parameters
@@ -78,13 +79,13 @@ def find_swapped(
     prompts = prompts_of_case(world)
     chosen, unread = _worth_a_look(corpus, answered, suspects, prompts, parameters.swapped_bytes)
     spans = _scattered(world, judged, spans)
-    likely = weigh(corpus, texts, chosen, prompts, spans)
+    named = _named(judged)
+    # A claim of fewer bits counts only where it is known already whose text reached the response.
+    likely = weigh(corpus, texts, chosen, prompts, spans, answered, CLAIM_BITS, named)
     claims = _claims(world, answered, likely)
     claims = without_own(corpus, claims, prompts, grams)
     claims = _unanswered(corpus, texts, suspects, claims, prompts, spans)
-    result = _judge(
-        world, texts, answered, claims, foreign, _named(judged), prompts, len(suspects), correlated, parameters
-    )
+    result = _judge(world, texts, answered, claims, foreign, named, prompts, len(suspects), correlated, parameters)
     texts.forget()
     warnings = (
         (f"{unread} prompts were not compared with the responses nearby that have nothing to do with their own prompt: "
