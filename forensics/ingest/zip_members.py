@@ -96,7 +96,7 @@ def zip_entries(path: Path, max_members: int) -> Iterator[Entry | Gap]:
                 guarded = _Guarded(file, max(1 << 17, _DIRECTORY_BYTES * max_members))
                 opened = zipfile.ZipFile(guarded)
                 found = opened.infolist()
-                directory = int(opened.start_dir)
+                directory = min(max(int(opened.start_dir), 0), size)
             except _TooLarge:
                 reason = "members"
         if directory is None:
@@ -104,14 +104,17 @@ def zip_entries(path: Path, max_members: int) -> Iterator[Entry | Gap]:
             raise StreamEnd(reason)
         reached = 0
         for info in sorted(found, key=lambda info: info.header_offset):
-            if info.header_offset > reached:
-                yield from _between(file, reached, info.header_offset)
+            # A damaged directory may point anywhere; what is counted stays inside the file, and is counted once.
+            if min(info.header_offset, directory) > reached:
+                yield from _between(file, reached, min(info.header_offset, directory))
+                reached = min(info.header_offset, directory)
             facts = _Facts(
                 shown(info.filename), info.flag_bits, info.compress_type, info.CRC, info.compress_size, info.file_size
             )
             start = _data_start(file, info.header_offset)
             end = (start or 0) + facts.stored
-            if info.header_offset < reached or (start is not None and end > directory):
+            outside = not reached <= info.header_offset < directory
+            if outside or (start is not None and end > directory):
                 # Its bytes are counted where they belong: here it counts none.
                 yield Entry(facts.name, "file", max(info.header_offset, 0), 0, iter(()), "overlapping_member")
             elif start is None:
@@ -120,7 +123,7 @@ def zip_entries(path: Path, max_members: int) -> Iterator[Entry | Gap]:
                 yield _entry(file, facts, start, kind=_kind(info))
                 reached = end
         yield from _between(file, reached, directory)
-        end = _end_of(file, size)
+        end = max(_end_of(file, size), directory)
         if end < size:
             yield from _unlisted(file, end, size)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from forensics.case.errors import LimitHit
@@ -430,6 +430,9 @@ def test_a_wrong_checksum_in_a_zip_is_said(tmp_path):
 
 @pytest.mark.parametrize("form", ["tar", "zip", "zip-pipe", "tar-sparse"])
 @given(edits=st.lists(st.tuples(st.floats(0, 0.999), st.integers(0, 255)), min_size=1, max_size=6))
+# The directory's own offset, and a member's offset beyond the file.
+@example(edits=[(0.98828125, 0)])
+@example(edits=[(0.678622895697396, 165), (0.8638369747478675, 25), (0.9908710233288782, 0)])
 @settings(max_examples=60, deadline=None)
 def test_changed_bytes_never_raise(tmp_path_factory, form, edits):
     data = {

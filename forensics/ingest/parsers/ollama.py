@@ -19,7 +19,7 @@ NAME = "ollama"
 KIND = "log"
 TITLE = "Ollama server log"
 VERSIONS = "0.1 to 0.13: Gin lines, slog text lines; the cache lines compared with the source of 2026"
-SOURCE = "the project's source (cache lines); public logs (Gin lines, prompts)"
+SOURCE = "the project's source (cache lines and chat requests); the Gin lines from memory"
 
 _GIN = re.compile(
     rb"\[GIN\] (\d{4}/\d\d/\d\d - \d\d:\d\d:\d\d) \| +(\d{3}) \| +([\w.\xc2\xb5\xce\xbc]{1,30}) \| "

@@ -18,7 +18,7 @@ NAME = "sglang_dump"
 KIND = "object"
 TITLE = "SGLang request dumps and crash dumps"
 VERSIONS = "SGLang 0.4.4 to 0.5.23"
-SOURCE = "the engine's source at these releases; dumps of a running engine"
+SOURCE = "public copies of the engine's source; no dump of a running engine was read"
 
 
 def may(keys: frozenset[str]) -> bool:

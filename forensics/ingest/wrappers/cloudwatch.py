@@ -18,7 +18,7 @@ from forensics.ingest.wrappers.peeling import Object, lines_of, object_of, struc
 NAME = "cloudwatch"
 TITLE = "Amazon CloudWatch Logs: events, exports, subscriptions, Insights results"
 VERSIONS = "get-log-events, filter-log-events, subscription records, Insights API and console exports"
-SOURCE = "vendor documentation"
+SOURCE = "notes on the vendor's documentation; not checked against real exports"
 _EVENT = frozenset(
     ("timestamp", "message", "ingestionTime", "eventId", "id", "logStreamName", "logGroupName", "logStream", "logGroup",
      "extractedFields")

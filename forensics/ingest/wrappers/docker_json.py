@@ -18,7 +18,7 @@ from forensics.ingest.wrappers.pieces import Pieces
 NAME = "docker_json"
 TITLE = "Docker json-file log driver"
 VERSIONS = "json-file since Docker 1.13; split at 16 KiB, attrs of --log-opt labels/tag"
-SOURCE = "the project's source (daemon/logger/copier.go, jsonfilelog)"
+SOURCE = "the project's source (daemon/logger/copier.go, one older version)"
 _KEYS = frozenset(("log", "stream", "time", "attrs"))
 _BUFFER = 16 * 1024
 _SOON = 5_000_000  # microseconds: pieces of one line are written as fast as they are read

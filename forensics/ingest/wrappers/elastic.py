@@ -22,7 +22,7 @@ from forensics.ingest.wrappers.records import is_record
 NAME = "elastic"
 TITLE = "Elasticsearch and OpenSearch: hits, search responses, bulk files, Beats and Logstash events"
 VERSIONS = "search API 7 and 8, elasticdump, bulk NDJSON, ECS events, Kibana CSV reports"
-SOURCE = "vendor documentation"
+SOURCE = "notes on the vendor's documentation; not checked against real exports"
 _ACTIONS = ("index", "create")
 _PARTS = frozenset(("logtag", "partial_message"))  # marks of a shipper that the next layer knows
 _ACTION = frozenset(("_index", "_id", "_type", "routing", "pipeline"))

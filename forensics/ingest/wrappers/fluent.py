@@ -20,7 +20,7 @@ from forensics.ingest.wrappers.records import is_record
 NAME = "fluent"
 TITLE = "Fluentd, Fluent Bit, Vector, Azure ContainerLog: one object a line"
 VERSIONS = "their usual fields; ContainerLogV2"
-SOURCE = "vendor documentation"
+SOURCE = "notes on the projects' documentation; not checked against real exports"
 _TEXTS = ("log", "message", "LogMessage", "LogEntry")
 _MARKS = frozenset(
     (

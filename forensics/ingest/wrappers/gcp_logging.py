@@ -17,7 +17,7 @@ from forensics.ingest.wrappers.records import is_record
 NAME = "gcp_logging"
 TITLE = "Google Cloud Logging entries"
 VERSIONS = "LogEntry v2: textPayload, jsonPayload"
-SOURCE = "vendor documentation"
+SOURCE = "notes on the vendor's documentation; not checked against real exports"
 _MARKS = frozenset(("logName", "insertId", "resource"))
 _MESSAGE = frozenset(
     ("message", "severity", "level", "logger", "time", "timestamp", "pid", "stream", "logging.googleapis.com/trace")

@@ -19,7 +19,7 @@ from forensics.ingest.wrappers.pieces import Pieces
 NAME = "journald_json"
 TITLE = "journalctl -o json (json-pretty, json-sse, json-seq)"
 VERSIONS = "systemd's journal JSON format"
-SOURCE = "the project's documentation"
+SOURCE = "notes on the project's documentation; not checked against a running journal"
 
 
 def accepts(line: bytes) -> bool:

@@ -21,7 +21,7 @@ from forensics.ingest.wrappers.pieces import Pieces
 NAME = "journald_text"
 TITLE = "journalctl short output and syslog files (RFC 3164)"
 VERSIONS = "short, short-precise, short-full, short-iso, short-iso-precise, short-unix, short-monotonic"
-SOURCE = "the project's documentation"
+SOURCE = "notes on the project's documentation; not checked against a running journal"
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _LINE = re.compile(
     rb"(?:<\d{1,3}>)?"

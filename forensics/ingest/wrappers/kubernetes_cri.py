@@ -16,7 +16,7 @@ from forensics.ingest.wrappers.pieces import Pieces
 NAME = "kubernetes_cri"
 TITLE = "Kubernetes CRI container logs (containerd, CRI-O, Podman k8s-file)"
 VERSIONS = "CRI logging format since Kubernetes 1.5"
-SOURCE = "the format's design document"
+SOURCE = "the format's design document, from memory"
 _LINE = re.compile(
     rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)) (stdout|stderr) ([PF])(?::[^ ]{0,80})?(?: |$)"
 )

@@ -19,7 +19,7 @@ from forensics.ingest.wrappers.peeling import Object, lines_of, object_of, refus
 NAME = "loki"
 TITLE = "Grafana Loki: query responses, push bodies, logcli jsonl, Grafana downloads"
 VERSIONS = "HTTP API v1, logcli -o jsonl; the older entries with ts and line"
-SOURCE = "the project's documentation"
+SOURCE = "notes on the project's documentation; not checked against a running server"
 _DOCUMENTS = ((b'"result"', ("data", "result", "*")), (b'"streams"', ("streams", "*")))
 _LISTS = ("values", "entries")
 

@@ -18,7 +18,7 @@ from forensics.ingest.wrappers.peeling import peeled
 NAME = "stamped"
 TITLE = "a time or a container's name before each line (docker logs -t, docker compose logs, kubectl logs, S3 exports)"
 VERSIONS = "docker logs -t, docker compose logs v2, kubectl logs --timestamps --prefix, CloudWatch's S3 export"
-SOURCE = "vendor documentation"
+SOURCE = "notes on the tools' documentation; not checked"
 LEAST_SHARE = 0.3
 _LINE = re.compile(
     rb"(?:\[pod/(?P<pod>[a-z0-9.-]{1,253}/[a-z0-9-]{1,63})\] "
