@@ -22,6 +22,8 @@ from forensics.attribution.sources import Source, leading, leading_units
 WHOLE = 0.9  # share of a response that must be foreign for it to be another request's whole answer
 # Bits of terms that only the source's prompt has, for a text to be its own: one telling word is enough,
 ONLY_BITS = 10.0
+# and this share of the passage's telling terms: in a long passage one rare word meets a prompt by chance,
+ONLY_SHARE = 0.02
 LATER_BITS = 24.0  # two or more where another tenant was given it earlier, or nothing else speaks for it
 ONLY_RATIO = 3.0  # how many times more than the recipient's prompt alone has
 PARTICULARS_BITS = 40.0  # the same where time or the question speaks against it
@@ -122,6 +124,7 @@ def _origins(
         needed = ONLY_BITS if placed and unit == evidence.first_unit else LATER_BITS
         if unit in evidence.not_before or evidence.likeness.get(unit, 0.0) >= parameters.same_question:
             needed = PARTICULARS_BITS
+        needed = max(needed, ONLY_SHARE * float(evidence.strength.term_bits.sum()))
         if unit >= 0 and theirs >= needed and theirs >= ONLY_RATIO * mine:
             related.append(unit)
     most = max((evidence.only[unit][0] for unit in related), default=0.0)
