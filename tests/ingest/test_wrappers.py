@@ -397,5 +397,6 @@ def test_each_wrapper_is_recognised(name):
 @settings(max_examples=100, deadline=None)
 def test_peelers_pass_on_what_is_not_theirs(lines):
     lines = [line for line in lines if not any(load(name).accepts(line) for name in NAMES)]
-    chain = tuple(name for name in NAMES if name != "csv_rows")
+    # A table begins with any line, and a capture takes in whatever could be a field of a stream.
+    chain = tuple(name for name in NAMES if name not in ("csv_rows", "sse"))
     assert contents(peeled(write.joined(lines), chain)) == lines
