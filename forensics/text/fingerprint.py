@@ -26,7 +26,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from forensics.text.fold import EXPANSION_BASE, fold_table, weight
+from forensics.text.fold import EXPANSION_BASE, decode, fold_table, weight
 from forensics.text.keys import distinct
 
 GRAM = 16
@@ -318,35 +318,6 @@ def mix(value: Any) -> Any:
     value *= _MIX2
     value ^= value >> _SHIFT
     return value
-
-
-@numba.njit(cache=True, nogil=True)
-def decode(buffer: Any, i: Any, end: Any) -> Any:
-    """Code point at byte `i` and the index of the next one. Malformed bytes come back as U+FFFD, one at a time."""
-    first = buffer[i]
-    if first < 0x80:
-        return np.uint32(first), i + 1
-    if first < 0xC2:
-        return np.uint32(0xFFFD), i + 1
-    if first < 0xE0:
-        if i + 1 >= end:
-            return np.uint32(0xFFFD), i + 1
-        return np.uint32(((first & 0x1F) << 6) | (buffer[i + 1] & 0x3F)), i + 2
-    if first < 0xF0:
-        if i + 2 >= end:
-            return np.uint32(0xFFFD), i + 1
-        return (
-            np.uint32(((first & 0x0F) << 12) | ((buffer[i + 1] & 0x3F) << 6) | (buffer[i + 2] & 0x3F)),
-            i + 3,
-        )
-    if i + 3 >= end or first > 0xF4:
-        return np.uint32(0xFFFD), i + 1
-    code = (
-        ((first & 0x07) << 18) | ((buffer[i + 1] & 0x3F) << 12) | ((buffer[i + 2] & 0x3F) << 6) | (buffer[i + 3] & 0x3F)
-    )
-    if code > 0x10FFFF:
-        return np.uint32(0xFFFD), i + 1
-    return np.uint32(code), i + 4
 
 
 @numba.njit(cache=True, nogil=True)

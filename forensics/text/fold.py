@@ -54,21 +54,47 @@ class Folded:
 
 def fold(text: str) -> Folded:
     """Fold one text. Linear in its length; offsets are code points of `text`."""
-    table = fold_table()
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    units, positions = _fold(codes, table.table, table.expansions)
-    return Folded(units, positions)
+    return fold_bytes(np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8))
 
 
 def fold_bytes(data: npt.NDArray[np.uint8]) -> Folded:
-    """Fold one text given as valid UTF-8; the same result as `fold` of the decoded text, without decoding it."""
+    """Fold one text given as UTF-8; the same result as `fold` of the decoded text, without decoding it."""
     table = fold_table()
-    units, positions = _fold_bytes(data, table.table, table.expansions)
+    units, positions = _fold(data, table.table, table.expansions)
     return Folded(units, positions)
 
 
 @numba.njit(cache=True, nogil=True)
-def _fold_bytes(data: Any, table: Any, expansions: Any) -> Any:
+def decode(buffer: Any, i: Any, end: Any) -> Any:
+    """Code point at byte `i` and the index of the next one. Malformed bytes come back as U+FFFD, one at a time."""
+    first = buffer[i]
+    if first < 0x80:
+        return np.uint32(first), i + 1
+    if first < 0xC2:
+        return np.uint32(0xFFFD), i + 1
+    if first < 0xE0:
+        if i + 1 >= end:
+            return np.uint32(0xFFFD), i + 1
+        return np.uint32(((first & 0x1F) << 6) | (buffer[i + 1] & 0x3F)), i + 2
+    if first < 0xF0:
+        if i + 2 >= end:
+            return np.uint32(0xFFFD), i + 1
+        return (
+            np.uint32(((first & 0x0F) << 12) | ((buffer[i + 1] & 0x3F) << 6) | (buffer[i + 2] & 0x3F)),
+            i + 3,
+        )
+    if i + 3 >= end or first > 0xF4:
+        return np.uint32(0xFFFD), i + 1
+    code = (
+        ((first & 0x07) << 18) | ((buffer[i + 1] & 0x3F) << 12) | ((buffer[i + 2] & 0x3F) << 6) | (buffer[i + 3] & 0x3F)
+    )
+    if code > 0x10FFFF:
+        return np.uint32(0xFFFD), i + 1
+    return np.uint32(code), i + 4
+
+
+@numba.njit(cache=True, nogil=True)
+def _fold(data: Any, table: Any, expansions: Any) -> Any:
     units = np.empty(2 * data.size + 4, dtype=np.uint32)
     positions = np.empty(2 * data.size + 4, dtype=np.int64)
     n: Any = 0
@@ -84,13 +110,7 @@ def _fold_bytes(data: Any, table: Any, expansions: Any) -> Any:
             i += 1
             place += 1
             continue
-        if first < 0xE0:
-            code, i = ((first & 0x1F) << 6) | (data[i + 1] & 0x3F), i + 2
-        elif first < 0xF0:
-            code, i = ((first & 0x0F) << 12) | ((data[i + 1] & 0x3F) << 6) | (data[i + 2] & 0x3F), i + 3
-        else:
-            code = ((first & 0x07) << 18) | ((data[i + 1] & 0x3F) << 12)
-            code, i = code | ((data[i + 2] & 0x3F) << 6) | (data[i + 3] & 0x3F), i + 4
+        code, i = decode(data, i, data.size)
         value = table[code]
         if value != 0:
             if value < EXPANSION_BASE:
@@ -106,38 +126,6 @@ def _fold_bytes(data: Any, table: Any, expansions: Any) -> Any:
                     positions[n] = place
                     n += 1
         place += 1
-    return units[:n].copy(), positions[:n].copy()
-
-
-@numba.njit(cache=True, nogil=True)
-def _fold(codes: Any, table: Any, expansions: Any) -> Any:
-    units = np.empty(codes.size * 2 + 4, dtype=np.uint32)
-    positions = np.empty(codes.size * 2 + 4, dtype=np.int64)
-    n = 0
-    for i in range(codes.size):
-        value = table[codes[i]]
-        if value == 0:
-            continue
-        if n + 4 >= units.size:
-            grown_units = np.empty(units.size * 2, dtype=np.uint32)
-            grown_units[:n] = units[:n]
-            units = grown_units
-            grown_positions = np.empty(positions.size * 2, dtype=np.int64)
-            grown_positions[:n] = positions[:n]
-            positions = grown_positions
-        if value < EXPANSION_BASE:
-            units[n] = value
-            positions[n] = i
-            n += 1
-        else:
-            row = value - EXPANSION_BASE
-            for j in range(expansions.shape[1]):
-                unit = expansions[row, j]
-                if unit == 0:
-                    break
-                units[n] = unit
-                positions[n] = i
-                n += 1
     return units[:n].copy(), positions[:n].copy()
 
 

@@ -19,8 +19,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from forensics.text.fingerprint import _BASE, decode, mix
-from forensics.text.fold import EXPANSION_BASE, fold_table
+from forensics.text.fingerprint import _BASE, mix
+from forensics.text.fold import EXPANSION_BASE, decode, fold_table
 from forensics.text.words import is_single
 
 MIN_UNITS = 8

@@ -9,8 +9,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from forensics.text.fingerprint import decode
-from forensics.text.fold import EXPANSION_BASE, Ints, Units, fold_table
+from forensics.text.fold import EXPANSION_BASE, Ints, Units, decode, fold_table
 
 NAMES = (
     "digit", "latin", "greek", "cyrillic", "hebrew", "arabic", "indic", "thai", "georgian_armenian", "kana",

@@ -14,8 +14,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from forensics.text.fingerprint import _BASE, decode, mix
-from forensics.text.fold import EXPANSION_BASE, Ints, fold_table
+from forensics.text.fingerprint import _BASE, mix
+from forensics.text.fold import EXPANSION_BASE, Ints, decode, fold_table
 from forensics.text.words import _PAIR, Keys, _words, is_single
 
 CELLS = 1 << 22  # of `Spread`, 8 bytes each

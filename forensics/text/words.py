@@ -14,8 +14,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from forensics.text.fingerprint import _BASE, decode, mix
-from forensics.text.fold import EXPANSION_BASE, Ints, fold_table
+from forensics.text.fingerprint import _BASE, mix
+from forensics.text.fold import EXPANSION_BASE, Ints, decode, fold_table
 
 Keys = npt.NDArray[np.uint64]
 _PAIR = np.uint64(0xA0761D6478BD642F)
