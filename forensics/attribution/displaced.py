@@ -34,6 +34,9 @@ def finding(
     world: World, texts: Texts, claim: Claim, prompts: Prompts, charge: float, chained: bool, silent: bool,
     named: bool, probable: bool,
 ) -> Judged:  # fmt: skip
+    """The whole response as a fragment. `charge` in bits; `chained`: neighbours' answers are displaced too; `silent`:
+    the other request got no answer; `named`: its tenant may be named; `probable`: and that firmly.
+    """
     item, suspect = claim.likely, claim.likely.suspect
     content = int(world.uses.content[suspect.use])
     needed = {content}
@@ -66,17 +69,8 @@ def finding(
         sources=sources,
         kin_recipient=kinship(item.strength, own),
         kin_source=kin,
-        likeness={},
         only=only,
-        not_before=frozenset(),
-        first_unit=-1,
         share_of_response=1.0,
-        public_share=0.0,
-        public_token=False,
-        agreeing_bits=0.0,
-        q_value=lambda _: None,
-        asks_for_text=False,
-        capped=False,
     )
     verdict = "probable" if probable else "possible" if named else "undetermined"
     named_units = sorted({source.holder.unit for source in sources}) if named else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from forensics.attribution.candidates import Candidate
 from forensics.attribution.sources import Source
@@ -16,26 +16,27 @@ TRIED_GENERATED = (*TRIED, "model_phrase", "same_question")
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the judge may ask about a candidate, all measured before."""
+    """What the judge may ask about a candidate, all measured before.
+
+    The defaults are for what is found without a judge, by rules of its own (`foreign_script`, `displaced`).
+    """
 
     strength: Strength
     charge: float
     sources: list[Source]
     kin_recipient: float
     kin_source: dict[int, float]  # by unit
-    likeness: dict[int, float]  # of the prompts, by unit
-    only: dict[
-        int, tuple[float, float]
-    ]  # bits of terms in the source's prompt alone, in the recipient's alone; by unit
-    not_before: frozenset[int]  # units that were given a generated text no earlier than the recipient
-    first_unit: int  # the unit that was first given a generated text; -1 where it was supplied
+    only: dict[int, tuple[float, float]]  # bits of terms in the source's prompt alone, in the recipient's; by unit
     share_of_response: float
-    public_share: float
-    public_token: bool
-    agreeing_bits: float  # bits of all identifier tokens of this response that the same unit holds
-    q_value: Callable[[float], float | None]
-    asks_for_text: bool  # the recipient's question asks for a text to be recited
-    capped: bool  # contents follow each other across tenants, and the source is on another worker or on none
+    likeness: dict[int, float] = field(default_factory=dict)  # of the prompts, by unit
+    not_before: frozenset[int] = frozenset()  # units that were given a generated text no earlier than the recipient
+    first_unit: int = -1  # the unit that was first given a generated text; -1 where it was supplied
+    public_share: float = 0.0
+    public_token: bool = False
+    agreeing_bits: float = 0.0  # bits of all identifier tokens of this response that the same unit holds
+    q_value: Callable[[float], float | None] = lambda _: None
+    asks_for_text: bool = False  # the recipient's question asks for a text to be recited
+    capped: bool = False  # contents follow each other across tenants, and the source is on another worker or on none
 
     @property
     def net_bits(self) -> float:

@@ -83,17 +83,8 @@ def find_switches(
             sources=[],
             kin_recipient=0.0,
             kin_source={},
-            likeness={},
             only={},
-            not_before=frozenset(),
-            first_unit=-1,
             share_of_response=total_weight(folded.units[start:end]) / total_weight(folded.units),
-            public_share=0.0,
-            public_token=False,
-            agreeing_bits=0.0,
-            q_value=lambda _: None,
-            asks_for_text=False,
-            capped=False,
         )
         found.append(
             Judged(

@@ -76,13 +76,7 @@ def _holders(seeds: Any, rows: Any, contents: Any, of_content: Any, unit_of: Any
     counts = np.zeros(units, dtype=np.int64)
     counted = np.full(units, -1, dtype=np.int64)  # the last seed that was counted for a unit
     for seed in seeds:
-        low, high = 0, rows.size
-        while low < high:
-            middle = (low + high) >> 1
-            if rows[middle] < seed:
-                low = middle + 1
-            else:
-                high = middle
+        low = np.searchsorted(rows, seed)
         previous = -1
         for row in range(low, min(rows.size, low + MAX_GROUP)):
             if rows[row] != seed:

@@ -61,6 +61,7 @@ class Prompts:
 
 
 def prompts_of_case(world: World) -> Prompts:
+    """The prompt texts of every request."""
     rows = prompt_rows(world)
     requests = world.uses.request[rows]
     order = np.argsort(requests, kind="stable")
@@ -116,6 +117,7 @@ class Held:
 
 
 def look_up(corpus: Corpus, wanted: npt.NDArray[np.bool_], sets: list[Keys]) -> Held:
+    """Which terms of any of the sets stand in each of the wanted texts (by content)?"""
     keys = np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *sets]))
     lookup = Lookup(TermSets(keys, np.array([0, keys.size], dtype=np.int64)))
     contents, found = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]

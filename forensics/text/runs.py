@@ -165,12 +165,6 @@ def _mark(text: Any, sought: Any, bits: Any, present: Any, power: Any) -> None:
         key = key * _BASE + np.uint64(text[i])
         if i < COVER_GRAM - 1 or not bits[(key * _SPREAD) >> np.uint64(48)]:
             continue
-        low, high = 0, sought.size
-        while low < high:
-            middle = (low + high) >> 1
-            if sought[middle] < key:
-                low = middle + 1
-            else:
-                high = middle
+        low = np.searchsorted(sought, key)
         if low < sought.size and sought[low] == key:
             present[low] = True

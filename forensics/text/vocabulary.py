@@ -271,13 +271,30 @@ def _mark_all(
 
 
 @numba.njit(cache=True, nogil=True)
+def _flag(key: Any, keys: Any, slots: Any, flags: Any, touched: Any, n: int) -> int:
+    """Flag `key` if it is sought and not flagged yet; how many there are then."""
+    mask = np.uint64(slots.size - 1)
+    at = key & mask
+    while slots[at] >= 0:
+        place = slots[at]
+        if keys[place] == key:
+            if flags[place] == 0:
+                flags[place] = 1
+                if n < touched.size:
+                    touched[n] = place
+                n += 1
+            break
+        at = (at + np.uint64(1)) & mask
+    return n
+
+
+@numba.njit(cache=True, nogil=True)
 def _mark(
     buffer: Any, start: Any, end: Any, keys: Any, slots: Any, flags: Any, touched: Any, wanted: Any, table: Any,
     expansions: Any,
 ) -> int:  # fmt: skip
     """Flag the keys that stand in the text, until `wanted` new ones are; note them in `touched`; how many there are."""
     n = 0
-    mask = np.uint64(slots.size - 1)
     word = np.uint64(0)
     sign = np.uint64(0)
     length = 0
@@ -301,34 +318,16 @@ def _mark(
             if (unit == 0 or single) and length > 0:
                 key = mix(word)
                 word, length, was_sign = np.uint64(0), 0, False
-                at = key & mask
-                while slots[at] >= 0:
-                    if keys[slots[at]] == key:
-                        if flags[slots[at]] == 0:
-                            flags[slots[at]] = 1
-                            if n < touched.size:
-                                touched[n] = slots[at]
-                            n += 1
-                            if n >= wanted:
-                                return n
-                        break
-                    at = (at + np.uint64(1)) & mask
+                n = _flag(key, keys, slots, flags, touched, n)
+                if n >= wanted:
+                    return n
             if single:
                 current = mix(np.uint64(unit) * _BASE)
                 if was_sign:
                     key = mix(sign * _BASE + current + _PAIR)
-                    at = key & mask
-                    while slots[at] >= 0:
-                        if keys[slots[at]] == key:
-                            if flags[slots[at]] == 0:
-                                flags[slots[at]] = 1
-                                if n < touched.size:
-                                    touched[n] = slots[at]
-                                n += 1
-                                if n >= wanted:
-                                    return n
-                            break
-                        at = (at + np.uint64(1)) & mask
+                    n = _flag(key, keys, slots, flags, touched, n)
+                    if n >= wanted:
+                        return n
                 sign, was_sign = current, True
             elif unit != 0:
                 word = word * _BASE + np.uint64(unit) + np.uint64(1)

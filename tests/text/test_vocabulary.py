@@ -1,0 +1,90 @@
+"""Terms of many texts: the kernels against `words.terms` of one text, sets and plain counting."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forensics.text.vocabulary import Lookup, Spread, TermSets, distinct_terms, held_terms
+from forensics.text.words import terms, words
+
+TEXTS = st.lists(
+    st.lists(st.sampled_from("harbour Keel 4471-9982 漢字港口 ünï ﬁle שלום a,b 灯".split()), max_size=12).map(" ".join),
+    min_size=1,
+    max_size=6,
+)
+
+
+def packed(texts):
+    data = [text.encode() for text in texts]
+    offsets = np.concatenate([[0], np.cumsum([len(one) for one in data])]).astype(np.int64)
+    return np.frombuffer(b"".join(data) or b"", dtype=np.uint8), offsets
+
+
+def sets_of(texts):
+    return [set(terms(words(text)).tolist()) for text in texts]
+
+
+def as_sets(found: TermSets):
+    return [found.keys[found.offsets[i] : found.offsets[i + 1]].tolist() for i in range(found.offsets.size - 1)]
+
+
+@settings(deadline=None)
+@given(TEXTS)
+def test_distinct_terms_are_those_of_each_text(texts):
+    found = as_sets(distinct_terms(*packed(texts)))
+    assert [sorted(one) for one in sets_of(texts)] == found
+
+
+@settings(deadline=None)
+@given(TEXTS, TEXTS)
+def test_places_are_the_sought_terms_of_each_text(texts, sought):
+    keys = np.array(sorted(set().union(*sets_of(sought))), dtype=np.uint64)
+    lookup = Lookup(TermSets(keys, np.array([0, keys.size], dtype=np.int64)))
+    documents, found = lookup.places(*packed(texts))
+    expected = [
+        (number, place)
+        for number, one in enumerate(sets_of(texts))
+        for place, key in enumerate(keys.tolist())
+        if key in one
+    ]
+    assert list(zip(documents.tolist(), found.tolist(), strict=True)) == expected
+
+
+@settings(deadline=None)
+@given(TEXTS, TEXTS, st.integers(1, 4))
+def test_marking_stops_only_where_enough_is_found(texts, sought, least):
+    sets = distinct_terms(*packed(sought))
+    lookup = Lookup(sets)
+    pairs = [(text, number) for number in range(len(sought)) for text in range(len(texts))]
+    documents, numbers = (np.array(column, dtype=np.int64) for column in zip(*pairs, strict=True))
+    lookup.mark(*packed(texts), documents, numbers, np.full(len(sought), least, dtype=np.int64))
+    together = set().union(*sets_of(texts))
+    for number, one in enumerate(as_sets(sets)):
+        there = len(together & set(one))
+        assert min(int(lookup.flagged()[number]), least) == min(there, least)
+
+
+def test_rare_is_what_few_groups_of_the_language_use():
+    """Five groups write of the harbour; one of them alone of the keel; a sixth writes signs and counts for nobody."""
+    texts = ["harbour quay tide"] * 4 + ["harbour quay tide keel", "漢字港口灯"]
+    sets = distinct_terms(*packed(texts))
+    spread = Spread()
+    everybody = np.arange(6, dtype=np.int64)
+    spread.add(sets, everybody, everybody)
+    rare, shares, coverage = spread.rarest(sets, everybody[4:5], everybody[4:5], 0.5, 10)
+    assert set(rare.keys.tolist()) == sets_of(["keel"])[0]
+    assert shares.tolist() == [0.0]
+    assert coverage.tolist() == [0.75]  # the others use three of its four terms
+    common = spread.commonest(sets, everybody[4:5], everybody[4:5], 10)
+    assert set(common.keys.tolist()) == sets_of(["harbour quay tide"])[0]
+
+
+def test_groups_hold_what_their_members_hold():
+    # Group 0 has the members 1 and 2, group 1 none, group 2 member 0.
+    held = held_terms(
+        np.array([0, 1, 2]), np.array([1, 2, 0]), np.array([0, 2, 2, 3]),
+        np.array([4, 0, 1, 4]), np.array([0, 1, 2, 4]), np.array([0, 4]), 5,
+    )  # fmt: skip
+    assert held.tolist() == [[True, True], [False, False], [False, True]]
