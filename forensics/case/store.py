@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from forensics.case import custody
 from forensics.case.errors import MissingInput, UnsafePermissions, UsageError
@@ -34,6 +35,10 @@ class Resources:
 
     memory_bytes: int = 2 << 30
     threads: int = 2
+
+
+# Cases that are open in this process.
+_OPEN: WeakSet[Case] = WeakSet()
 
 
 class Case:
@@ -96,6 +101,7 @@ class Case:
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         case = cls(root, connection, resources)
+        _OPEN.add(case)
         if not read_only:
             for name in SCHEMA:
                 connection.execute(load_query(name))
@@ -209,6 +215,13 @@ _TABLES = {
         "verdicts affected_requests affected_tenants numbers"
     ).split()
 }
+
+
+def interrupt_queries() -> None:
+    """Stop the running queries of all open cases, from any thread: they raise DuckDB's InterruptException."""
+    for case in list(_OPEN):
+        with suppress(Exception):  # a connection that was closed in between
+            case._connection.interrupt()
 
 
 def check_permissions(root: Path) -> None:

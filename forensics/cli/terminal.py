@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from forensics.case.errors import ForensicsError, LimitHit
+from forensics.cli.interruption import interruptible
 from forensics.text.safe_text import safe_text
 
 if TYPE_CHECKING:
@@ -88,7 +89,8 @@ def perform(
     terminal = Terminal(json_output, quiet, verbose)
     name = None if case is None else str(case)
     try:
-        result = work(terminal)
+        with interruptible():
+            result = work(terminal)
         _print_result(terminal, verb, name, result)
         code = result.exit_code
     except typer.Exit:

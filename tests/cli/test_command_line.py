@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -351,19 +349,7 @@ def _database(_: object) -> Any:
     raise duckdb.InterruptException("INTERRUPT Error: Interrupted!")
 
 
-def _signal_in_a_query(_: object) -> Any:
-    import duckdb
-
-    # A shell starts what runs in its background with this signal ignored, and Python leaves that as it is.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-    try:
-        duckdb.connect().execute("SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b").fetchall()
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.parametrize("work", [_wrapped_as_cause, _wrapped_as_context, _database, _signal_in_a_query])
+@pytest.mark.parametrize("work", [_wrapped_as_cause, _wrapped_as_context, _database])
 def test_an_interruption_that_a_library_wrapped_is_one(work: Callable[[Any], Any], capsys: Any) -> None:
     code, shown = _interrupted(work, capsys)
     assert code == 130
