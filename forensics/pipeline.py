@@ -21,7 +21,7 @@ STAGES = ("ingest", "attribution", "timeline", "scope", "report")
 # The later rooms, and what they import at the last moment; seconds in all.
 _HEAVY = (
     *(f"forensics.{stage}.run" for stage in STAGES[1:]),
-    "scipy.special",
+    "scipy.stats",
     "pyarrow.parquet",
     "matplotlib.backends.backend_svg",
 )

@@ -80,15 +80,13 @@ def exact_interval(hits: int, total: int, confidence: float) -> Interval:
     level = f"{confidence * 100:g} %"
     if total == 0:
         return Interval(None, None, None, "no examined response in this period: the rate is not known")
-    from scipy.special import betaincinv  # scipy.stats gives the same, but takes a second and more to import
+    from scipy.stats import binomtest
 
     if hits == 0:
-        upper = betaincinv(1, total, confidence)
+        upper = binomtest(0, total, alternative="less").proportion_ci(confidence, method="exact").high
         return Interval(0.0, 0.0, float(upper), f"exact one-sided {level} upper limit for no hit (rule of three)")
-    tail = (1 - confidence) / 2
-    low = betaincinv(hits, total - hits + 1, tail)
-    high = betaincinv(hits + 1, total - hits, 1 - tail) if hits < total else 1.0
-    return Interval(hits / total, float(low), float(high), f"exact {level} interval (Clopper-Pearson)")
+    bounds = binomtest(hits, total).proportion_ci(confidence, method="exact")
+    return Interval(hits / total, float(bounds.low), float(bounds.high), f"exact {level} interval (Clopper-Pearson)")
 
 
 _PERIODS = {
