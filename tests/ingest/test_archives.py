@@ -21,8 +21,11 @@ from hypothesis import strategies as st
 from forensics.case.errors import LimitHit
 from forensics.ingest import archives
 from forensics.ingest.archives import ArchiveAccount, Unfolder
+from forensics.ingest.entries import Gap
 from forensics.ingest.files import EvidenceFile
 from forensics.ingest.reader import Reading
+from forensics.ingest.streams import PieceReader
+from forensics.ingest.tar_members import tar_entries
 from forensics.ingest.worker import Block, read_block
 
 READING = Reading(None, "UTC", 256 << 20, 1000, 1 << 40, 100_000, 4)
@@ -344,13 +347,33 @@ def test_a_sparse_bomb_is_stopped(tmp_path):
     assert len(found.members[0][1]) <= 64 << 20
 
 
+@pytest.mark.parametrize("form", ["old", "1.0"])
+def test_a_map_of_holes_that_is_longer_than_its_member_ends(tmp_path, form):
+    """Such a map reaches into what follows; the rest of the member then has fewer bytes than none."""
+    data = bytearray(sparse_members()[form])
+    if form == "old":
+        data[124:136] = b"%011o\0" % 0  # a member of no bytes, whose map goes on in blocks that are none
+        data[482] = 1
+        data[148:156] = b" " * 8
+        data[148:156] = b"%06o\0 " % sum(data[:512])
+        data[512:512] = b"z" * 504 + bytes(8)
+    else:
+        at = data.index(b"2\n0\n")
+        data[at : at + 1024] = b"900\n" + b"1\n" * 510
+    found = Unfolded(tmp_path, bytes(data) + tar_of(TWO))
+    assert ("outer/s.jsonl", "unsupported_member") in found.reasons
+    assert found.records == 80
+
+
 def test_a_name_without_end_is_not_held(tmp_path):
     info = tarfile.TarInfo("././@LongLink")
     info.type, info.size = tarfile.GNUTYPE_LONGNAME, 3 << 20
-    data = info.tobuf(tarfile.GNU_FORMAT) + b"n" * (3 << 20) + tar_of(TWO)
-    found = Unfolded(tmp_path, data)
+    long = info.tobuf(tarfile.GNU_FORMAT) + b"n" * (3 << 20)
+    found = Unfolded(tmp_path, long + tar_of(TWO))
     assert found.records == 80
     assert found.reasons == [("outer", "damaged_stream")]
+    first = next(tar_entries(PieceReader(iter([long + tar_of(TWO)]))))
+    assert first == Gap(0, len(long), hashlib.sha256(long).hexdigest())
 
 
 def test_members_are_limited_and_said(tmp_path):
