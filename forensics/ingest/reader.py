@@ -153,13 +153,7 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
         title = transcoders.load(container).NAME
         sentence = f"a {title} file inside {compression}, which is not supported; decompress it first"
         return refuse(file, sha256, "unsupported_container", sentence=sentence)
-    context = FileContext(
-        file.name,
-        ZoneInfo(reading.time_zone),
-        worker_of_file(file.name),
-        file.modified_ns // 1000,
-        max_line_bytes=reading.max_line_bytes,
-    )
+    context = _context(file, reading)
     detected = detect(samples, context, known)
     if detected.format == "unknown" and not detected.document and compression != "none":
         samples += later_samples(file.path, compression)
@@ -207,13 +201,7 @@ def _transcoded(
     forbidden = transcoders.forbidden(container, allow_pickle=reading.allow_pickle)
     if forbidden is not None:
         return refuse(file, sha256, forbidden[0], sentence=forbidden[1])
-    context = FileContext(
-        file.name,
-        ZoneInfo(reading.time_zone),
-        worker_of_file(file.name),
-        file.modified_ns // 1000,
-        max_line_bytes=reading.max_line_bytes,
-    )
+    context = _context(file, reading)
     limits = Limits(reading.max_ratio, reading.max_bytes, file.budget)
 
     def units() -> Iterator[Unit | Oversized]:
@@ -233,6 +221,16 @@ def _transcoded(
     facts = _facts(file, detected, reading, known)
     account = Account(file, sha256, "none", detected)
     return account, _noticed(_closed(unit_blocks(units(), facts), facts), account, context)
+
+
+def _context(file: EvidenceFile, reading: Reading) -> FileContext:
+    return FileContext(
+        file.name,
+        ZoneInfo(reading.time_zone),
+        worker_of_file(file.name),
+        file.modified_ns // 1000,
+        max_line_bytes=reading.max_line_bytes,
+    )
 
 
 def _facts(file: EvidenceFile, detected: Detected, reading: Reading, known: Registry) -> FileFacts:
@@ -265,21 +263,12 @@ def _closed(blocks: Iterator[Block | Oversized], facts: FileFacts) -> Iterator[B
         if block.units is not None:
             line += sum(unit.lines for unit in block.units)
         else:
-            block = replace(block, data=_data_of(block), line=line)
-            assert block.data is not None
-            line += block.data.count(b"\n") + (0 if block.data.endswith(b"\n") or not block.data else 1)
-            end = block.offset + len(block.data)
+            data = block.content()
+            block = replace(block, data=data, line=line)
+            line += data.count(b"\n") + (0 if data.endswith(b"\n") or not data else 1)
+            end = block.offset + len(data)
         yield block
     yield Block(facts, end, data=b"", line=line, last=True, closing=True)
-
-
-def _data_of(block: Block) -> bytes:
-    if block.data is not None:
-        return block.data
-    assert block.path is not None
-    with block.path.open("rb") as file:
-        file.seek(block.offset)
-        return file.read(block.length)
 
 
 def _noticed(
