@@ -19,10 +19,7 @@ _FREE_OUTPUT = 64 << 20
 _HEAD = 512
 
 # Containers that are recognised by their first bytes and not read.
-_OTHERS = (
-    (b"PAR1", "parquet"),
-    (b"7z\xbc\xaf\x27\x1c", "7z"),
-)
+_OTHERS = ((b"7z\xbc\xaf\x27\x1c", "7z"),)
 # A block of bzip2, or the end of an empty stream.
 _BZIP2_BLOCKS = (b"\x31\x41\x59\x26\x53\x59", b"\x17\x72\x45\x38\x50\x90")
 COMPRESSIONS = ("gzip", "zstd", "bzip2", "xz")

@@ -120,8 +120,14 @@ def _reader(facts: FileFacts) -> LineReader:
     global _sequential
     if facts.sequential and _sequential is not None:
         return _sequential
-    context = FileContext(facts.name, ZoneInfo(facts.zone), facts.worker, facts.modified_at)
-    context.private_keys = facts.private_keys
+    context = FileContext(
+        facts.name,
+        ZoneInfo(facts.zone),
+        facts.worker,
+        facts.modified_at,
+        private_keys=facts.private_keys,
+        max_line_bytes=facts.max_line_bytes,
+    )
     reader = LineReader(facts.format, context, forced=facts.forced, profiles=facts.profiles)
     if facts.sequential:
         _sequential = reader
