@@ -512,6 +512,22 @@ def test_archives_in_the_tables_and_in_two_processes(make_bench, monkeypatch):
     assert rows[0] == rows[1]
 
 
+def test_copies_of_members_that_no_process_reads_do_not_pile_up(bench, monkeypatch):
+    monkeypatch.setattr("forensics.ingest.run._PARALLEL_BYTES", 0)
+    most = 0
+    done = Unfolder.done
+
+    def counted(self, file):
+        nonlocal most
+        most = max(most, len(list((bench.case.root / "restricted" / "members").iterdir())))
+        done(self, file)
+
+    monkeypatch.setattr(Unfolder, "done", counted)
+    bench.put("a.tar", tar_of([("log", lines("a", 1)), *[(f"{i}.bin", b"\0%d" % i) for i in range(400)]]))
+    assert bench.run(workers=2).figures["rejected"] == 400
+    assert 0 < most < 120
+
+
 def test_a_full_disk_is_a_clear_error_and_leaves_the_case_as_it_was(bench, monkeypatch):
     bench.put("a.tar", tar_of(TWO))
     real = archives.os.fdopen
