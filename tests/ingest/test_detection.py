@@ -121,7 +121,9 @@ def test_request_lines_among_scheduler_lines(bench):
 
 def test_a_batch_in_one_line_among_lines_of_text(bench):
     batch = b"[" + house("a") + b", " + house("b") + b"]"
-    file, _ = file_of(bench, write.joined([*[SCHEDULER] * 50, sglang("c"), sglang("d"), batch, b"[word] of something else"]))
+    file, _ = file_of(
+        bench, write.joined([*[SCHEDULER] * 50, sglang("c"), sglang("d"), batch, b"[word] of something else"])
+    )
     assert (file["format"], file["reasons"]) == ("sglang_text", {"unrecognised_line": 1})
     assert sorted(bench.joined()) == ["a", "b", "c", "d"]
 
