@@ -21,7 +21,6 @@ from forensics.ingest.record import FileContext
 from forensics.ingest.streams import Limits, StreamEnd
 from forensics.ingest.units import Unit
 
-_FREE_OUTPUT = 64 << 20
 _ROOT = str(Path(__file__).resolve().parents[2])
 _START = (
     "import sys, json; sys.path += [path for path in json.loads(sys.argv.pop(1)) if path not in sys.path]; "
@@ -146,10 +145,5 @@ def _bounded(source: IO[bytes], size: int, limits: Limits, longest: int) -> Iter
         if not line.endswith(b"\n"):
             raise StreamEnd("bad_container")
         out += len(line)
-        if out > limits.max_bytes:
-            raise StreamEnd("size")
-        if out > _FREE_OUTPUT and out > limits.max_ratio * max(size, 1):
-            raise StreamEnd("ratio")
-        if limits.budget is not None:
-            limits.budget.take(len(line))
+        limits.take(len(line), out, size)
         yield line[:-1]

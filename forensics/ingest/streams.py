@@ -52,6 +52,15 @@ class Limits:
     max_bytes: int
     budget: Budget | None = None
 
+    def take(self, step: int, out: int, read: int) -> None:
+        """Count `step` bytes, with which `out` came of `read` bytes of the file. Raises StreamEnd beyond the bounds."""
+        if out > self.max_bytes:
+            raise StreamEnd("size")
+        if out > _FREE_OUTPUT and out > self.max_ratio * max(read, 1):
+            raise StreamEnd("ratio")
+        if self.budget is not None:
+            self.budget.take(step)
+
 
 @dataclass(frozen=True)
 class Peeled:
@@ -155,14 +164,9 @@ def _bounded(source: Iterator[bytes], file: BinaryIO, limits: Limits) -> Iterato
     for piece in source:
         out += len(piece)
         read = file.tell()
-        if out > limits.max_bytes:
-            if len(piece) > out - limits.max_bytes:
-                yield piece[: limits.max_bytes - out], read
-            raise StreamEnd("size")
-        if out > _FREE_OUTPUT and out > limits.max_ratio * max(read, 1):
-            raise StreamEnd("ratio")
-        if limits.budget is not None:
-            limits.budget.take(len(piece))
+        if 0 < out - limits.max_bytes < len(piece):
+            yield piece[: limits.max_bytes - out], read
+        limits.take(len(piece), out, read)
         yield piece, read
 
 
