@@ -451,7 +451,7 @@ def test_a_wrong_checksum_in_a_zip_is_said(tmp_path):
     assert found.records == 80
 
 
-@pytest.mark.parametrize("form", ["tar", "zip", "zip-pipe", "tar-sparse"])
+@pytest.mark.parametrize("form", ["tar", "zip", "zip-pipe", "tar-sparse", "tar-sparse-old"])
 @given(edits=st.lists(st.tuples(st.floats(0, 0.999), st.integers(0, 255)), min_size=1, max_size=6))
 # The directory's own offset, and a member's offset beyond the file.
 @example(edits=[(0.98828125, 0)])
@@ -463,6 +463,7 @@ def test_changed_bytes_never_raise(tmp_path_factory, form, edits):
         "zip": lambda: zip_of(TWO),
         "zip-pipe": lambda: zip_of(TWO, stream=True),
         "tar-sparse": lambda: sparse_members()["1.0"],
+        "tar-sparse-old": lambda: sparse_members()["old"],
     }[form]()
     raw = bytearray(data)
     for at, value in edits:
