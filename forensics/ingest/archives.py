@@ -100,8 +100,7 @@ class Unfolder:
             yield from self._archive(file, sha256, peeled, level, budget)
 
     def _archive(self, file: EvidenceFile, sha256: str, peeled: Peeled, level: int, budget: Budget) -> Iterator[Opened]:
-        account = ArchiveAccount(file, sha256, peeled.compression, Detected(peeled.inner, ""))
-        account.detected = Detected(peeled.inner, f"a {peeled.inner} archive")
+        account = ArchiveAccount(file, sha256, peeled.compression, Detected(peeled.inner, f"a {peeled.inner} archive"))
         said: list[Oversized] = []
         # Of an archive in an archive both its own bytes and its members' count: nothing then unfolds for free.
         limits = Limits(self._reading.max_ratio, self._reading.max_bytes, budget if level > 1 else None)

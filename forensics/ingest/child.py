@@ -6,7 +6,6 @@ does, the bytes of the file are dealt out once among its records.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import json
 import subprocess
@@ -16,13 +15,12 @@ from pathlib import Path
 from typing import IO
 
 from forensics.ingest.blocks import Oversized
+from forensics.ingest.files import stretch_digest
 from forensics.ingest.isolated.bounds import OUT_OF_MEMORY
 from forensics.ingest.record import FileContext
 from forensics.ingest.streams import Limits, StreamEnd
 from forensics.ingest.units import Unit
 
-_FREE_OUTPUT = 64 << 20
-_STEP = 1 << 20
 _ROOT = str(Path(__file__).resolve().parents[2])
 _START = (
     "import sys, json; sys.path += [path for path in json.loads(sys.argv.pop(1)) if path not in sys.path]; "
@@ -31,6 +29,7 @@ _START = (
 # What a reader may say of a record or a file; anything else counts as damage.
 REASONS = ("bad_container", "encrypted_container", "memory", "oversized_line", "too_deep", "unreadable_entry")
 LIMITS = ("ratio", "size", "memory")
+NOTICES = ("bad_bytes", "no_json_form")
 
 
 def missing() -> str | None:
@@ -56,14 +55,13 @@ def units(
                 yield dealt.unit(b"", _known(values))
             elif name == "lost":
                 start, length = dealt.rest()
-                yield Oversized(start, length, _known(values), _digest(path, start, length), 1)
+                yield Oversized(start, length, _known(values), stretch_digest(path, start, length), 1)
             elif name == "groups":
                 dealt.groups = _number(values)
             elif name == "rows":
                 dealt.begin(_number(values))
-            elif name == "notice":
-                for _ in range(min(_number(values[1:]), 1_000_000)):
-                    context.notice(values[0])
+            elif name == "notice" and values[:1] and values[0] in NOTICES:
+                context.notice(values[0], min(_number(values[1:]), 1_000_000))
             elif name == "end":
                 reason = _known(values)
                 break
@@ -73,7 +71,7 @@ def units(
     if reason is not None and (left or reason in LIMITS):
         # A limit makes the run partial, and the stretch counts no line then.
         lines = 0 if reason in LIMITS else 1
-        yield Oversized(dealt.position, left, reason, _digest(path, dealt.position, left), lines)
+        yield Oversized(dealt.position, left, reason, stretch_digest(path, dealt.position, left), lines)
     elif left:
         yield Unit(b"", dealt.position, left, dealt.row, 0, structure=True)
 
@@ -147,20 +145,5 @@ def _bounded(source: IO[bytes], size: int, limits: Limits, longest: int) -> Iter
         if not line.endswith(b"\n"):
             raise StreamEnd("bad_container")
         out += len(line)
-        if out > limits.max_bytes:
-            raise StreamEnd("size")
-        if out > _FREE_OUTPUT and out > limits.max_ratio * max(size, 1):
-            raise StreamEnd("ratio")
-        if limits.budget is not None:
-            limits.budget.take(len(line))
+        limits.take(len(line), out, size)
         yield line[:-1]
-
-
-def _digest(path: Path, position: int, length: int) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        file.seek(position)
-        while length and (chunk := file.read(min(_STEP, length))):
-            digest.update(chunk)
-            length -= len(chunk)
-    return digest.hexdigest()

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from forensics.ingest.blocks import BLOCK_BYTES
 from forensics.ingest.worker import Block, FileFacts
 
 _BLANK = " \t\r\n"
-_BLOCK_BYTES = 6 << 20
 _BLOCK_VALUES = 40_000
 
 
@@ -22,7 +22,7 @@ def document_blocks(data: bytes, facts: FileFacts) -> Iterator[Block]:
     for start, length in value_spans(data):
         spans.append((start - begin, length))
         end = start + length
-        if end - begin >= _BLOCK_BYTES or len(spans) >= _BLOCK_VALUES:
+        if end - begin >= BLOCK_BYTES or len(spans) >= _BLOCK_VALUES:
             yield Block(facts, begin, data=data[begin:end], spans=tuple(spans))
             begin, spans = end, []
     if begin < len(data) or spans:

@@ -6,8 +6,9 @@ from typing import Any
 
 from forensics.case.store import Case
 from forensics.ingest.divergence import ALARMING
+from forensics.ingest.reader import LIMIT_REASONS
 
-_BREAKS = {"damaged_stream", "ratio", "size", "memory", "members", "depth"}
+_BREAKS = {"damaged_stream", *LIMIT_REASONS}
 # An archive may hold thousands of files of no known format: so many are said one by one.
 _SAID_EACH = 20
 _SUMS = ("records", "repeated", "rejected", "blank", "structure")

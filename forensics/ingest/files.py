@@ -82,15 +82,13 @@ def _entry(path: Path, label: Path) -> EvidenceFile | None:
     return EvidenceFile(path, name, facts.st_size, facts.st_mtime_ns)
 
 
-def sha256_of(file: EvidenceFile, report: Callable[[int], None] | None = None) -> str:
-    """SHA-256 of the first `file.size` bytes: a log that still grows has a fixed end."""
+def stretch_digest(path: Path, offset: int, length: int, report: Callable[[int], None] | None = None) -> str:
+    """SHA-256 (hex) of `length` bytes of a file from `offset` on; `report` is told the bytes of every step."""
     digest = hashlib.sha256()
-    left = file.size
-    with file.path.open("rb") as source:
-        while left:
-            chunk = source.read(min(_STEP, left))
-            if not chunk:
-                break
+    left = length
+    with path.open("rb") as source:
+        source.seek(offset)
+        while left and (chunk := source.read(min(_STEP, left))):
             digest.update(chunk)
             left -= len(chunk)
             if report is not None:

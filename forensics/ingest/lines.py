@@ -76,8 +76,8 @@ class LineReader:
                 return self._text(parser, line)
             if self.known.is_structure(line):
                 return STRUCTURE
-            # In a log of texts what is no record is no JSON, but a bracket may begin an array of records.
-            if self._text_log and (head != b"[" or self._chosen is self._stamped_json or self._chosen.KIND != "object"):
+            # In a log of texts what is no record is no JSON, unless it begins as an array of records does.
+            if self._text_log and not (head == b"[" and line[1:].lstrip()[:1] == b"{"):
                 _text_of(line)
                 raise Reject("unrecognised_line")
         if line.strip() in _BRACKETS:
@@ -105,19 +105,21 @@ class LineReader:
     def _batch(self, values: list[Any], line: bytes) -> Sequence[Item]:
         """A batch of records in one line; the line is rejected only where not one of them can be read."""
         items: list[Item] = []
+        exact: list[Any] = []
         read = held = False
         refused = Reject("not_an_object")
-        for value in values:
+        for number, value in enumerate(values):
             try:
                 if not isinstance(value, dict):
                     raise refused
-                found = self._object(value)
+                try:
+                    found = self._object(value)
+                except ExactNumbers:
+                    exact = exact or _literal(line)
+                    found = self._object(exact[number])
                 held |= found is HELD
                 items += found
                 read = True
-            except ExactNumbers:
-                exact = json.loads(line.decode("utf-8-sig"), strict=False, parse_float=Literal, parse_constant=Literal)
-                return [item for value in mended(exact) if isinstance(value, dict) for item in self._object(value)]
             except Reject as reject:
                 refused = reject
                 self.context.notice("unreadable_entry")
@@ -208,9 +210,12 @@ def array_line(line: bytes) -> bytes | None:
 
 
 def _exact(line: bytes) -> Object:
-    text = (array_line(line) or line).decode("utf-8-sig")
-    value = json.loads(text, strict=False, parse_float=Literal, parse_constant=Literal)
+    value: Object = _literal(array_line(line) or line)
     if not isinstance(value, dict):
         raise Reject("not_an_object")
-    whole: Object = mended(value)
-    return whole
+    return value
+
+
+def _literal(line: bytes) -> Any:
+    """The value of a line, each number as the log wrote it."""
+    return mended(json.loads(line.decode("utf-8-sig"), strict=False, parse_float=Literal, parse_constant=Literal))

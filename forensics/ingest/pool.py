@@ -17,6 +17,7 @@ from forensics.ingest.blocks import Oversized
 from forensics.ingest.reader import Account
 from forensics.ingest.worker import Block, BlockResult, forget, read_block
 
+_MOST_WAITING = 100
 Work = tuple[Account, Block | Oversized | None]
 
 
@@ -52,7 +53,10 @@ def results(work: Iterable[Work], workers: int, *, parallel: bool) -> Iterator[D
                 # Nothing but the future is kept: a block of a compressed file is megabytes.
                 waiting.append((account, None if future else item, future))
                 running += future is not None
-                while running > workers + 2:
+                # What needs no process goes on at once: a member of an archive lies on the disk until it has.
+                while waiting and (
+                    running > workers + 2 or len(waiting) > _MOST_WAITING or not isinstance(waiting[0][2], Future)
+                ):
                     done = _next(waiting)
                     running -= done.result is not None
                     yield done

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -141,7 +141,7 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
     compression = peeled.compression
     with file.path.open("rb") as source:
         head = source.read(min(transcoders.HEAD, file.size))
-    if peeled.inner != "none" and not (compression == "none" and transcoders.of_head(head)):
+    if peeled.inner != "none":
         return refuse(file, sha256, "depth" if peeled.inner == "depth" else "unsupported_container", peeled.inner)
     known = registry(reading.profiles)
     if compression == "none" and (container := transcoders.of_head(head)) is not None:
@@ -150,16 +150,9 @@ def open_file(file: EvidenceFile, sha256: str, reading: Reading) -> tuple[Accoun
         return refuse(file, sha256, "unsupported_container", sentence=why)
     samples = sample_of(file.path, file.size, compression)
     if compression != "none" and (container := transcoders.of_head(samples[0][: transcoders.HEAD])) is not None:
-        title = transcoders.load(container).NAME
-        sentence = f"a {title} file inside {compression}, which is not supported; decompress it first"
+        sentence = f"a {container} file inside {compression}, which is not supported; decompress it first"
         return refuse(file, sha256, "unsupported_container", sentence=sentence)
-    context = FileContext(
-        file.name,
-        ZoneInfo(reading.time_zone),
-        worker_of_file(file.name),
-        file.modified_ns // 1000,
-        max_line_bytes=reading.max_line_bytes,
-    )
+    context = _context(file, reading)
     detected = detect(samples, context, known)
     if detected.format == "unknown" and not detected.document and compression != "none":
         samples += later_samples(file.path, compression)
@@ -207,32 +200,30 @@ def _transcoded(
     forbidden = transcoders.forbidden(container, allow_pickle=reading.allow_pickle)
     if forbidden is not None:
         return refuse(file, sha256, forbidden[0], sentence=forbidden[1])
-    context = FileContext(
+    context = _context(file, reading)
+    limits = Limits(reading.max_ratio, reading.max_bytes, file.budget)
+    units = transcoders.units(container, file.path, file.size, limits, context)
+    # What is sampled is kept: some containers are read as a whole before they give the first record.
+    first = list(itertools.islice(units, SAMPLE_LINES))
+    sampled = [unit.data for unit in first if isinstance(unit, Unit) and unit.reason is None and unit.data]
+    detected = judge(sampled, context, known, f"records of a {container} file")
+    if not sampled:
+        detected = Detected("unknown", f"a {container} file without one record that can be read")
+    if reading.format is not None:
+        detected = replace(detected, format=reading.format, reason="named by the user")
+    facts = _facts(file, detected, reading, known)
+    account = Account(file, sha256, "none", detected)
+    return account, _noticed(_closed(unit_blocks(itertools.chain(first, units), facts), facts), account, context)
+
+
+def _context(file: EvidenceFile, reading: Reading) -> FileContext:
+    return FileContext(
         file.name,
         ZoneInfo(reading.time_zone),
         worker_of_file(file.name),
         file.modified_ns // 1000,
         max_line_bytes=reading.max_line_bytes,
     )
-    limits = Limits(reading.max_ratio, reading.max_bytes, file.budget)
-
-    def units() -> Iterator[Unit | Oversized]:
-        return transcoders.units(container, file.path, file.size, limits, context)
-
-    sampled = [
-        unit.data
-        for unit in islice(units(), SAMPLE_LINES)
-        if isinstance(unit, Unit) and unit.reason is None and unit.data
-    ]
-    detected = judge(sampled, context, known, f"records of a {container} file")
-    if not sampled:
-        detected = Detected("unknown", f"a {container} file without one record that can be read")
-    if reading.format is not None:
-        detected = replace(detected, format=reading.format, reason="named by the user")
-    context.notices.clear()
-    facts = _facts(file, detected, reading, known)
-    account = Account(file, sha256, "none", detected)
-    return account, _noticed(_closed(unit_blocks(units(), facts), facts), account, context)
 
 
 def _facts(file: EvidenceFile, detected: Detected, reading: Reading, known: Registry) -> FileFacts:
@@ -265,21 +256,12 @@ def _closed(blocks: Iterator[Block | Oversized], facts: FileFacts) -> Iterator[B
         if block.units is not None:
             line += sum(unit.lines for unit in block.units)
         else:
-            block = replace(block, data=_data_of(block), line=line)
-            assert block.data is not None
-            line += block.data.count(b"\n") + (0 if block.data.endswith(b"\n") or not block.data else 1)
-            end = block.offset + len(block.data)
+            data = block.content()
+            block = replace(block, data=data, line=line)
+            line += data.count(b"\n") + (0 if data.endswith(b"\n") or not data else 1)
+            end = block.offset + len(data)
         yield block
     yield Block(facts, end, data=b"", line=line, last=True, closing=True)
-
-
-def _data_of(block: Block) -> bytes:
-    if block.data is not None:
-        return block.data
-    assert block.path is not None
-    with block.path.open("rb") as file:
-        file.seek(block.offset)
-        return file.read(block.length)
 
 
 def _noticed(
@@ -345,7 +327,7 @@ def _read(path: Path, size: int) -> bytes:
 
 
 def _judge_document(document: bytes, context: FileContext, known: Registry) -> Detected:
-    raws = [document[start : start + length] for start, length in islice(value_spans(document), 100)]
+    raws = [document[start : start + length] for start, length in itertools.islice(value_spans(document), 100)]
     chain, units, words = wrappers.chain_of(raws, context)
     found = judge(units, context, known, "lines" if chain else "values of one JSON document")
     return Detected(found.format, inside(found.reason, words), document=True, chain=chain, wrapped=words)

@@ -118,9 +118,9 @@ class FileContext:
     source: str | None = None  # the wrapper's name of who wrote it: container, host, unit
     times: Sequence[int | None] | None = None  # the wrapper's time of each line of the unit
 
-    def notice(self, name: str) -> None:
+    def notice(self, name: str, count: int = 1) -> None:
         """Count something a reader of the result should know."""
-        self.notices[name] = self.notices.get(name, 0) + 1
+        self.notices[name] = self.notices.get(name, 0) + count
 
 
 # A recognised unit that is not a record.

@@ -24,7 +24,7 @@ from forensics.case.stage import Summary, run_stage
 from forensics.case.store import Case
 from forensics.ingest.archives import Unfolder
 from forensics.ingest.cloudflare import key_of
-from forensics.ingest.files import EvidenceFile, find_evidence, sha256_of, unchanged
+from forensics.ingest.files import EvidenceFile, find_evidence, stretch_digest, unchanged
 from forensics.ingest.profile_files import check_profiles
 from forensics.ingest.reader import LIMIT_REASONS, Account, Reading
 from forensics.ingest.registry import registry
@@ -281,7 +281,8 @@ def _hash(files: Sequence[EvidenceFile], progress: Progress | None) -> list[str]
                 progress("hash", done, total)
 
     with ThreadPoolExecutor(_HASH_THREADS) as threads:
-        return list(threads.map(lambda file: sha256_of(file, report), files))
+        # The size as it was found: a log that still grows has a fixed end.
+        return list(threads.map(lambda file: stretch_digest(file.path, 0, file.size, report), files))
 
 
 def _read(

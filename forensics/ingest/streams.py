@@ -19,10 +19,7 @@ _FREE_OUTPUT = 64 << 20
 _HEAD = 512
 
 # Containers that are recognised by their first bytes and not read.
-_OTHERS = (
-    (b"PAR1", "parquet"),
-    (b"7z\xbc\xaf\x27\x1c", "7z"),
-)
+_OTHERS = ((b"7z\xbc\xaf\x27\x1c", "7z"),)
 # A block of bzip2, or the end of an empty stream.
 _BZIP2_BLOCKS = (b"\x31\x41\x59\x26\x53\x59", b"\x17\x72\x45\x38\x50\x90")
 COMPRESSIONS = ("gzip", "zstd", "bzip2", "xz")
@@ -54,6 +51,15 @@ class Limits:
     max_ratio: int
     max_bytes: int
     budget: Budget | None = None
+
+    def take(self, step: int, out: int, read: int) -> None:
+        """Count `step` bytes, with which `out` came of `read` bytes of the file. Raises StreamEnd beyond the bounds."""
+        if out > self.max_bytes:
+            raise StreamEnd("size")
+        if out > _FREE_OUTPUT and out > self.max_ratio * max(read, 1):
+            raise StreamEnd("ratio")
+        if self.budget is not None:
+            self.budget.take(step)
 
 
 @dataclass(frozen=True)
@@ -158,14 +164,9 @@ def _bounded(source: Iterator[bytes], file: BinaryIO, limits: Limits) -> Iterato
     for piece in source:
         out += len(piece)
         read = file.tell()
-        if out > limits.max_bytes:
-            if len(piece) > out - limits.max_bytes:
-                yield piece[: limits.max_bytes - out], read
-            raise StreamEnd("size")
-        if out > _FREE_OUTPUT and out > limits.max_ratio * max(read, 1):
-            raise StreamEnd("ratio")
-        if limits.budget is not None:
-            limits.budget.take(len(piece))
+        if 0 < out - limits.max_bytes < len(piece):
+            yield piece[: limits.max_bytes - out], read
+        limits.take(len(piece), out, read)
         yield piece, read
 
 

@@ -7,6 +7,7 @@ passed over up to the next sound header, and archives that were put one after th
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import tarfile
 from collections.abc import Iterator
@@ -69,10 +70,11 @@ def tar_entries(reader: PieceReader) -> Iterator[Entry | Gap]:
             gap = None
         ended = False
         if header.type in (*_PAX, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK):
+            digest = hashlib.sha256(block)
             try:
-                _extend(extra, header, reader)
+                _extend(extra, header, reader, digest)
             except _Bad:
-                yield Gap(start, reader.position - start, hashlib.sha256(block).hexdigest())
+                yield Gap(start, reader.position - start, digest.hexdigest())
                 extra = _Extra()
             continue
         yield from _entry(header, block, extra, start, reader)
@@ -93,13 +95,13 @@ def _header(block: bytes) -> tarfile.TarInfo:
     return header
 
 
-def _extend(extra: _Extra, header: tarfile.TarInfo, reader: PieceReader) -> None:
+def _extend(extra: _Extra, header: tarfile.TarInfo, reader: PieceReader, digest: hashlib._Hash) -> None:
+    data = b""
+    for piece in _data(reader, _padded(header.size)):
+        digest.update(piece)
+        data = piece if header.size <= _EXTRA_MOST else b""
     if header.size > _EXTRA_MOST:
-        _skip(reader, _padded(header.size))
         raise _Bad
-    data = reader.read(_padded(header.size))
-    if len(data) < _padded(header.size):
-        raise StreamEnd(reader.broken or "damaged_stream")
     data = data[: header.size]
     if header.type == tarfile.GNUTYPE_LONGNAME:
         extra.name = shown(data.split(b"\0", 1)[0])
@@ -145,16 +147,19 @@ def _entry(
         kind = "folder"
     elif header.type in _FILES or header.type == tarfile.GNUTYPE_SPARSE:
         kind = "file"
-    if kind == "file" and (header.type == tarfile.GNUTYPE_SPARSE or extra.sparse):
-        try:
-            size, parts = _old_map(header, block, reader) if not extra.sparse else _pax_map(extra, reader)
-            if header.type == tarfile.GNUTYPE_SPARSE:
-                end = reader.position + _padded(stored)
-            _check_map(size, parts, end - reader.position)
+    old = header.type == tarfile.GNUTYPE_SPARSE and not extra.sparse
+    if kind == "file" and (old or extra.sparse):
+        size, parts = -1, tuple[tuple[int, int], ...]()
+        with contextlib.suppress(_Bad):
+            size, parts = _old_map(header, block, reader) if old else _pax_map(extra, reader, end)
+        if old:
+            # The blocks that such a map goes on in are no part of the member's size.
+            end = reader.position + _padded(stored)
+        left = end - reader.position
+        if _fits(size, parts, left):
             chunks = _expanded(reader, size, parts)
             yield Entry(shown(name), kind, reader.position, sum(part[1] for part in parts), chunks)
-        except _Bad:
-            left = end - reader.position
+        else:
             yield Entry(shown(name), kind, reader.position, left, _data(reader, left), "unsupported_member", "sparse")
     else:
         yield Entry(shown(name), kind, reader.position, stored, _data(reader, stored))
@@ -203,14 +208,16 @@ def _old_map(header: tarfile.TarInfo, block: bytes, reader: PieceReader) -> tupl
         raise _Bad from None
 
 
-def _pax_map(extra: _Extra, reader: PieceReader) -> tuple[int, tuple[tuple[int, int], ...]]:
-    """The same from extended headers; in version 1.0 the map stands before the data."""
+def _pax_map(extra: _Extra, reader: PieceReader, end: int) -> tuple[int, tuple[tuple[int, int], ...]]:
+    """The same from extended headers; in version 1.0 the map stands before the data, which ends at `end`."""
     sparse = extra.sparse
     if sparse.get("major") == "1" and sparse.get("minor") == "0":
         text = b""
         numbers: list[bytes] = []
         count: int | None = None
         while count is None or len(numbers) < 1 + count:
+            if reader.position >= end:
+                raise _Bad
             block = reader.read(_BLOCK)
             if len(block) < _BLOCK:
                 raise StreamEnd(reader.broken or "damaged_stream")
@@ -233,15 +240,15 @@ def _pax_map(extra: _Extra, reader: PieceReader) -> tuple[int, tuple[tuple[int, 
     return size, tuple(zip(values[::2], values[1::2], strict=True))
 
 
-def _check_map(size: int, parts: tuple[tuple[int, int], ...], stored: int) -> None:
+def _fits(size: int, parts: tuple[tuple[int, int], ...], stored: int) -> bool:
+    """Whether the stretches stand one after the other within the size, and are there."""
     position = total = 0
     for offset, length in parts:
         if offset < position or length < 0:
-            raise _Bad
+            return False
         position = offset + length
         total += length
-    if size < 0 or position > size or total > stored:
-        raise _Bad
+    return position <= size and total <= stored
 
 
 def _expanded(reader: PieceReader, size: int, parts: tuple[tuple[int, int], ...]) -> Iterator[bytes]:

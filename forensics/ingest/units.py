@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from forensics.ingest.blocks import Oversized
+from forensics.ingest.blocks import BLOCK_BYTES, Oversized
 from forensics.ingest.worker import Block, FileFacts
 
-_BLOCK_BYTES = 6 << 20
 _BLOCK_UNITS = 20_000
 
 
@@ -68,13 +67,7 @@ def line_units(blocks: Iterable[Block | Oversized]) -> Iterator[Unit | Oversized
             number += block.lines
             yield block
             continue
-        data = block.data
-        if data is None:
-            assert block.path is not None
-            with block.path.open("rb") as file:
-                file.seek(block.offset)
-                data = file.read(block.length)
-        lines = data.split(b"\n")
+        lines = block.content().split(b"\n")
         ended = not lines[-1]
         if ended:
             lines.pop()
@@ -125,7 +118,7 @@ def unit_blocks(units: Iterable[Unit | Oversized], facts: FileFacts) -> Iterator
             continue
         held.append(unit)
         size += len(unit.data)
-        if size >= _BLOCK_BYTES or len(held) >= _BLOCK_UNITS:
+        if size >= BLOCK_BYTES or len(held) >= _BLOCK_UNITS:
             yield block()
     if held:
         yield block()

@@ -59,6 +59,15 @@ class Block:
     line: int = 0  # lines of the file before the block; only where units or a sequential reader need it
     closing: bool = False
 
+    def content(self) -> bytes:
+        """The bytes of a block that has no units."""
+        if self.data is not None:
+            return self.data
+        assert self.path is not None
+        with self.path.open("rb") as file:
+            file.seek(self.offset)
+            return file.read(self.length)
+
 
 @dataclass
 class BlockResult:
@@ -111,8 +120,14 @@ def _reader(facts: FileFacts) -> LineReader:
     global _sequential
     if facts.sequential and _sequential is not None:
         return _sequential
-    context = FileContext(facts.name, ZoneInfo(facts.zone), facts.worker, facts.modified_at)
-    context.private_keys = facts.private_keys
+    context = FileContext(
+        facts.name,
+        ZoneInfo(facts.zone),
+        facts.worker,
+        facts.modified_at,
+        private_keys=facts.private_keys,
+        max_line_bytes=facts.max_line_bytes,
+    )
     reader = LineReader(facts.format, context, forced=facts.forced, profiles=facts.profiles)
     if facts.sequential:
         _sequential = reader
@@ -127,12 +142,7 @@ def _read(block: Block, columns: BlockColumns) -> BlockResult:
     if block.units is not None:
         size = _read_units(block, reader, columns, result)
     elif not block.closing:
-        data = block.data
-        if data is None:
-            assert block.path is not None
-            with block.path.open("rb") as file:
-                file.seek(block.offset)
-                data = file.read(block.length)
+        data = block.content()
         size = len(data)
         if block.spans is None:
             _read_lines(data, block, reader, columns, result)

@@ -21,8 +21,11 @@ from hypothesis import strategies as st
 from forensics.case.errors import LimitHit
 from forensics.ingest import archives
 from forensics.ingest.archives import ArchiveAccount, Unfolder
+from forensics.ingest.entries import Gap
 from forensics.ingest.files import EvidenceFile
 from forensics.ingest.reader import Reading
+from forensics.ingest.streams import PieceReader
+from forensics.ingest.tar_members import tar_entries
 from forensics.ingest.worker import Block, read_block
 
 READING = Reading(None, "UTC", 256 << 20, 1000, 1 << 40, 100_000, 4)
@@ -344,13 +347,33 @@ def test_a_sparse_bomb_is_stopped(tmp_path):
     assert len(found.members[0][1]) <= 64 << 20
 
 
+@pytest.mark.parametrize("form", ["old", "1.0"])
+def test_a_map_of_holes_that_is_longer_than_its_member_ends(tmp_path, form):
+    """Such a map reaches into what follows; the rest of the member then has fewer bytes than none."""
+    data = bytearray(sparse_members()[form])
+    if form == "old":
+        data[124:136] = b"%011o\0" % 0  # a member of no bytes, whose map goes on in blocks that are none
+        data[482] = 1
+        data[148:156] = b" " * 8
+        data[148:156] = b"%06o\0 " % sum(data[:512])
+        data[512:512] = b"z" * 504 + bytes(8)
+    else:
+        at = data.index(b"2\n0\n")
+        data[at : at + 1024] = b"900\n" + b"1\n" * 510
+    found = Unfolded(tmp_path, bytes(data) + tar_of(TWO))
+    assert ("outer/s.jsonl", "unsupported_member") in found.reasons
+    assert found.records == 80
+
+
 def test_a_name_without_end_is_not_held(tmp_path):
     info = tarfile.TarInfo("././@LongLink")
     info.type, info.size = tarfile.GNUTYPE_LONGNAME, 3 << 20
-    data = info.tobuf(tarfile.GNU_FORMAT) + b"n" * (3 << 20) + tar_of(TWO)
-    found = Unfolded(tmp_path, data)
+    long = info.tobuf(tarfile.GNU_FORMAT) + b"n" * (3 << 20)
+    found = Unfolded(tmp_path, long + tar_of(TWO))
     assert found.records == 80
     assert found.reasons == [("outer", "damaged_stream")]
+    first = next(tar_entries(PieceReader(iter([long + tar_of(TWO)]))))
+    assert first == Gap(0, len(long), hashlib.sha256(long).hexdigest())
 
 
 def test_members_are_limited_and_said(tmp_path):
@@ -428,7 +451,7 @@ def test_a_wrong_checksum_in_a_zip_is_said(tmp_path):
     assert found.records == 80
 
 
-@pytest.mark.parametrize("form", ["tar", "zip", "zip-pipe", "tar-sparse"])
+@pytest.mark.parametrize("form", ["tar", "zip", "zip-pipe", "tar-sparse", "tar-sparse-old"])
 @given(edits=st.lists(st.tuples(st.floats(0, 0.999), st.integers(0, 255)), min_size=1, max_size=6))
 # The directory's own offset, and a member's offset beyond the file.
 @example(edits=[(0.98828125, 0)])
@@ -440,6 +463,7 @@ def test_changed_bytes_never_raise(tmp_path_factory, form, edits):
         "zip": lambda: zip_of(TWO),
         "zip-pipe": lambda: zip_of(TWO, stream=True),
         "tar-sparse": lambda: sparse_members()["1.0"],
+        "tar-sparse-old": lambda: sparse_members()["old"],
     }[form]()
     raw = bytearray(data)
     for at, value in edits:
@@ -487,6 +511,22 @@ def test_archives_in_the_tables_and_in_two_processes(make_bench, monkeypatch):
         rows.append([str(sorted(row.items())) for row in bench.rows("evidence", "evidence")])
         assert not any(bench.case.rows(f"audits/{name}") for name in ("bytes_accounted", "rejects_counted"))
     assert rows[0] == rows[1]
+
+
+def test_copies_of_members_that_no_process_reads_do_not_pile_up(bench, monkeypatch):
+    monkeypatch.setattr("forensics.ingest.run._PARALLEL_BYTES", 0)
+    most = 0
+    done = Unfolder.done
+
+    def counted(self, file):
+        nonlocal most
+        most = max(most, len(list((bench.case.root / "restricted" / "members").iterdir())))
+        done(self, file)
+
+    monkeypatch.setattr(Unfolder, "done", counted)
+    bench.put("a.tar", tar_of([("log", lines("a", 1)), *[(f"{i}.bin", b"\0%d" % i) for i in range(400)]]))
+    assert bench.run(workers=2).figures["rejected"] == 400
+    assert 0 < most < 120
 
 
 def test_a_full_disk_is_a_clear_error_and_leaves_the_case_as_it_was(bench, monkeypatch):

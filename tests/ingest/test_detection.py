@@ -119,6 +119,25 @@ def test_request_lines_among_scheduler_lines(bench):
     assert (file["format"], file["records"], file["structure"], file["rejected"]) == ("sglang_text", 6, 500, 0)
 
 
+def test_a_batch_in_one_line_among_lines_of_text(bench):
+    batch = b"[" + house("a") + b", " + house("b") + b"]"
+    file, _ = file_of(
+        bench, write.joined([*[SCHEDULER] * 50, sglang("c"), sglang("d"), batch, b"[word] of something else"])
+    )
+    assert (file["format"], file["reasons"]) == ("sglang_text", {"unrecognised_line": 1})
+    assert sorted(bench.joined()) == ["a", "b", "c", "d"]
+
+
+def test_a_batch_with_an_id_of_many_digits_loses_only_what_cannot_be_read(bench):
+    """A long number is read again digit by digit; that must neither reject its neighbours nor count anything twice."""
+    odd = b'{"request_id": 12345678901234567.25, "tenant_id": "t", "timestamp": "no time"}'
+    batch = b"[" + house("a") + b", 7, " + odd + b", [], " + odd.replace(b".25", b".50") + b"]"
+    file, summary = file_of(bench, write.joined([house("b"), batch]))
+    assert (file["records"], file["rejected"]) == (2, 0)
+    assert sorted(bench.joined()) == ["12345678901234567.25", "12345678901234567.50", "a", "b"]
+    assert summary.figures["notices"] == {"unreadable_entry": 2, "unreadable_time": 2}
+
+
 def test_scheduler_lines_in_a_house_file_are_structure(bench):
     file, _ = file_of(bench, write.joined([house("a"), house("b"), SCHEDULER]))
     assert (file["format"], file["records"], file["structure"]) == ("house", 2, 1)

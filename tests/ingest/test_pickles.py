@@ -29,7 +29,8 @@ from forensics.ingest import transcoders
 from forensics.ingest.blocks import Oversized
 from forensics.ingest.isolated import dump_rows
 from forensics.ingest.isolated.bounds import Speaker
-from forensics.ingest.isolated.pickles import Bounds, Inert, Numbers, PickleError, Reader
+from forensics.ingest.isolated.pickle_values import Inert, Numbers
+from forensics.ingest.isolated.pickles import Bounds, PickleError, Reader
 from forensics.ingest.record import FileContext
 from forensics.ingest.run import Parameters, run
 from forensics.ingest.streams import Limits

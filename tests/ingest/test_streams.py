@@ -169,21 +169,23 @@ def test_layers_are_told_by_content_and_counted(tmp_path):
     assert [sniff(head) for head in (b"BZhello", b"BZh9 is a word", b"", b"\x1f", b"PK")] == ["none"] * 5
 
 
+@pytest.mark.parametrize("form", ["gzip", "zstd-blocks"])
 @pytest.mark.parametrize("place", [0.5, 0.99])
-def test_what_stands_before_the_damage_is_read(tmp_path, place):
+def test_what_stands_before_the_damage_is_read(tmp_path, place, form):
     """A wrong byte in the last stretch must not cost the lines before it."""
-    raw = bytearray(gzip.compress(DATA))
+    raw = bytearray(FORMS[form])
     raw[int(len(raw) * place)] ^= 0xFF
     path = tmp_path / "f"
     path.write_bytes(raw)
-    data, reason = read(path, "gzip")
+    data, reason = read(path, form.partition("-")[0])
     assert reason == "damaged_stream"
     common = next((i for i, (a, b) in enumerate(zip(data, DATA, strict=False)) if a != b), len(data))
     assert common > len(DATA) * place * 0.9
-    raw = bytearray(PACKED["gzip"])
-    raw[-6] ^= 1  # the checksum
+    form = form.partition("-")[0]
+    raw = bytearray(PACKED[form])
+    raw[{"gzip": -6, "zstd": -1}[form]] ^= 1  # the checksum
     path.write_bytes(raw)
-    assert read(path, "gzip") == (SMALL, "damaged_stream")
+    assert read(path, form) == (SMALL, "damaged_stream")
 
 
 def test_a_window_that_takes_gigabytes_is_refused(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import os
 import random
@@ -23,7 +24,7 @@ from hypothesis import strategies as st
 
 from forensics.case.errors import NothingReadable
 from forensics.case.store import Case
-from forensics.ingest import transcoders
+from forensics.ingest import child, transcoders
 from forensics.ingest.blocks import Oversized
 from forensics.ingest.isolated import dump_rows
 from forensics.ingest.isolated.table_values import Values
@@ -259,6 +260,50 @@ def test_a_page_that_unfolds_to_very_much_is_bounded(tmp_path):
     pq.write_table(table, path, compression="zstd", use_dictionary=False, write_statistics=False)
     *_, last = units(path)
     assert last.reason == "memory"
+
+
+def test_the_process_can_say_no_word_that_is_not_known(tmp_path, monkeypatch):
+    said = [
+        b"!notice \x1b[2J 5",
+        b"!notice bad_bytes 3",
+        b"!notice",
+        b"!refused \xff\xfe",
+        b"!nonsense 1",
+        b"!end \x1b",
+    ]
+    monkeypatch.setattr(child, "_lines", lambda *given, **named: iter(said))
+    path = tmp_path / "t.parquet"
+    path.write_bytes(b"PAR1" * 9)
+    context = FileContext("f", ZoneInfo("UTC"))
+    found = list(transcoders.units("parquet_rows", path, 36, Limits(1000, 1 << 30), context))
+    assert context.notices == {"bad_bytes": 3}
+    assert [unit.reason for unit in found] == ["bad_container"]
+    assert found[0].size == 36
+
+
+def test_a_table_is_read_once(tmp_path, monkeypatch):
+    """Detection looks at the first rows and keeps them: a second process would cost as much, and the budget twice."""
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"request_id": [f"r{n}" for n in range(900)], "response": ["text"] * 900}), path)
+    started = []
+    real = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda *given, **named: started.append(1) or real(*given, **named))
+    with Case.create(tmp_path / "case") as case:
+        run(case, Parameters((path,)))
+        assert sorted(case.table("requests")["request_id"].to_pylist()) == sorted(f"r{n}" for n in range(900))
+    assert len(started) == 1
+
+
+def test_a_table_inside_a_compression_is_said(tmp_path):
+    path = tmp_path / "t.parquet.gz"
+    pq.write_table(pa.table({"request_id": ["r"]}), tmp_path / "t.parquet")
+    path.write_bytes(gzip.compress((tmp_path / "t.parquet").read_bytes()))
+    with Case.create(tmp_path / "case") as case:
+        with pytest.raises(NothingReadable):
+            run(case, Parameters((path,)))
+        (row,) = case.table("evidence").to_pylist()
+        assert "decompress it first" in row["format_reason"]
+        assert case.table("rejects")["reason"].to_pylist() == ["unsupported_container"]
 
 
 def test_a_row_that_is_too_long_is_one_reject(tmp_path):

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from forensics.ingest.isolated.bounds import OUT_OF_MEMORY, Speaker, give_up, leave
-from forensics.ingest.isolated.pickles import Inert, Numbers, PickleError, Reader
+from forensics.ingest.isolated.pickle_values import Inert, Numbers
+from forensics.ingest.isolated.pickles import PickleError, Reader
 
 _MEMORY = 3 << 30
 _MOST_BYTES = 1 << 30

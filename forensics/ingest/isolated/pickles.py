@@ -1,8 +1,8 @@
 """What a pickle says, without doing it: an interpreter of its opcodes that knows data and nothing else.
 
-No name is looked up, nothing is imported, called or given a state. A class, a call and an object become an `Inert` that
-remembers what the pickle said of it. The few calls that only make data (an ordered dictionary, a moment, bytes) become
-that data. Protocols 0 to 5. Work and memory are bounded by `Bounds`, whatever the pickle claims.
+No name is looked up, nothing is imported, called or given a state. A class, a call and an object become an `Inert`; the
+few calls that only make data become that data (`isolated.pickle_values`). Protocols 0 to 5. Work and memory are bounded
+by `Bounds`, whatever the pickle claims.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from forensics.ingest.isolated.pickle_values import DATA, Inert, Numbers
+
 _LONGEST_NUMBER = 400  # digits as text; bytes of a whole number
 _NAME = 400
 _COST = 64
 # A list or a tuple of nothing but small numbers, as token ids are: kept as it is written.
 _NUMBERS = re.compile(rb"\(((?:K.|M..|J....){16,}+)([et])", re.S)
-_NUMBER = re.compile(rb"K.|M..|J....", re.S)
 
 
 class PickleError(ValueError):
@@ -36,32 +37,6 @@ class Bounds:
 
     opcodes: int = 400_000_000
     memory: int = 1 << 30
-
-
-class Inert:
-    """A class, a call or an object that a pickle names. It does nothing."""
-
-    __slots__ = ("arguments", "items", "name", "state")
-
-    def __init__(self, name: str, arguments: Any = None) -> None:
-        self.name = name
-        self.arguments = arguments
-        self.state: Any = None
-        self.items: list[Any] | None = None
-
-
-class Numbers:
-    """A run of whole numbers inside a list or a tuple, as the pickle writes them."""
-
-    __slots__ = ("_written",)
-
-    def __init__(self, written: bytes) -> None:
-        self._written = written
-
-    def values(self) -> list[int]:
-        """The numbers."""
-        found = _NUMBER.findall(self._written)
-        return [int.from_bytes(one[1:], "little", signed=one[:1] == b"J") for one in found]
 
 
 class _Mark:
@@ -216,13 +191,10 @@ class Reader:
     # What is made
 
     def append(self, target: Any, values: list[Any]) -> None:
-        """APPEND, APPENDS, ADDITEMS."""
+        """APPEND, APPENDS, ADDITEMS. What an object of a class holds beside its state is not kept."""
         if isinstance(target, list):
             target.extend(values)
-        elif isinstance(target, Inert):
-            target.items = (target.items or []) + values if len(values) > 1 else [*(target.items or ()), *values]
-            self._cost += 8 * len(target.items)
-        else:
+        elif not isinstance(target, Inert):
             raise PickleError
 
     def put(self, target: Any, pairs: list[Any]) -> None:
@@ -243,13 +215,13 @@ class Reader:
     def call(self, function: Any, arguments: Any) -> None:
         """REDUCE: what a call would make, as far as that is data."""
         name = function.name if isinstance(function, Inert) else ""
-        maker = _DATA.get(name)
+        maker = DATA.get(name)
         made = maker(arguments) if maker is not None and isinstance(arguments, tuple) else None
-        self.push(Inert(name, arguments) if made is None else made)
+        self.push(Inert(name) if made is None else made)
 
-    def make(self, kind: Any, arguments: Any) -> None:
+    def make(self, kind: Any) -> None:
         """NEWOBJ, OBJ, INST: an object of a class."""
-        self.push(Inert(kind.name if isinstance(kind, Inert) else "", arguments))
+        self.push(Inert(kind.name if isinstance(kind, Inert) else ""))
 
     def build(self) -> None:
         """BUILD: the state of an object. It is kept; no method of the object is asked."""
@@ -303,18 +275,19 @@ def _python2(data: bytes) -> str:
 
 def _instance(reader: Reader) -> None:
     kind = _of_lines(reader)
-    reader.make(kind, tuple(reader.since_mark()))
+    reader.since_mark()
+    reader.make(kind)
 
 
 def _object(reader: Reader) -> None:
-    kind, *arguments = reader.since_mark()
-    reader.make(kind, tuple(arguments))
+    kind, *_ = reader.since_mark()
+    reader.make(kind)
 
 
 def _new_object(reader: Reader, *, keywords: bool = False) -> None:
     named = reader.pop() if keywords else None
-    arguments, kind = reader.pop(), reader.pop()
-    reader.make(kind, arguments)
+    _, kind = reader.pop(), reader.pop()
+    reader.make(kind)
     if isinstance(named, dict):
         reader.top().state = dict(named)
 
@@ -364,66 +337,6 @@ def _persistent(reader: Reader) -> None:
 def _persistent_line(reader: Reader) -> None:
     reader.line(_NAME)
     reader.push(Inert("persistent"))
-
-
-def _moment(arguments: tuple[Any, ...]) -> Any:
-    """A `datetime`: ten bytes. A zone is an object of its own; without it the moment is a naive one."""
-    packed = arguments[0] if arguments else None
-    if not isinstance(packed, bytes) or len(packed) != 10:
-        return None
-    year, month = packed[0] * 256 + packed[1], packed[2] & 0x7F
-    micro = int.from_bytes(packed[7:], "big")
-    if not (1 <= year <= 9999 and 1 <= month <= 12 and len(arguments) == 1):
-        return None
-    return f"{year:04d}-{month:02d}-{packed[3]:02d}T{packed[4]:02d}:{packed[5]:02d}:{packed[6]:02d}.{micro:06d}"
-
-
-def _listed(arguments: tuple[Any, ...]) -> Any:
-    if not arguments:
-        return []
-    return list(arguments[0]) if isinstance(arguments[0], list | tuple) else None
-
-
-def _encoded(arguments: tuple[Any, ...]) -> Any:
-    """`_codecs.encode(text, "latin1")`: how protocols below 3 write bytes."""
-    if len(arguments) == 2 and isinstance(arguments[0], str) and arguments[1] in ("latin1", "latin-1"):
-        return arguments[0].encode("latin-1", "replace")
-    return None
-
-
-def _packed(arguments: tuple[Any, ...]) -> Any:
-    if not arguments:
-        return b""
-    first = arguments[0]
-    if len(arguments) == 2:
-        return _encoded(arguments)
-    return first if isinstance(first, bytes) else None
-
-
-def _first_text(arguments: tuple[Any, ...]) -> Any:
-    return arguments[0] if arguments and isinstance(arguments[0], str) else None
-
-
-def _reconstructed(arguments: tuple[Any, ...]) -> Any:
-    kind = arguments[0] if arguments else None
-    return Inert(kind.name, arguments[1:]) if isinstance(kind, Inert) else None
-
-
-_DATA: dict[str, Callable[[tuple[Any, ...]], Any]] = {
-    "collections.OrderedDict": lambda arguments: {},
-    "collections.defaultdict": lambda arguments: {},
-    "datetime.datetime": _moment,
-    "_codecs.encode": _encoded,
-    "decimal.Decimal": _first_text,
-}
-for _module in ("builtins", "__builtin__"):
-    for _name in ("set", "frozenset", "list", "tuple"):
-        _DATA[f"{_module}.{_name}"] = _listed
-    for _name in ("bytes", "bytearray"):
-        _DATA[f"{_module}.{_name}"] = _packed
-for _module in ("copyreg", "copy_reg"):
-    _DATA[f"{_module}._reconstructor"] = _reconstructed
-    _DATA[f"{_module}.__newobj__"] = _reconstructed
 
 
 def _operations() -> dict[int, Callable[[Reader], None]]:

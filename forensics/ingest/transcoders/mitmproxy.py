@@ -11,11 +11,12 @@ import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import orjson
 
 from forensics.ingest.blocks import Oversized
+from forensics.ingest.files import stretch_digest
 from forensics.ingest.record import FileContext
 from forensics.ingest.streams import Limits
 from forensics.ingest.units import Unit
@@ -51,47 +52,34 @@ def missing() -> str | None:
 
 def units(path: Path, size: int, limits: Limits, context: FileContext) -> Iterator[Unit | Oversized]:
     """One unit per flow."""
+
+    def refused(length: int, reason: str) -> Oversized:
+        return Oversized(position, length, reason, stretch_digest(path, position, length), 1)
+
+    position = 0
     with path.open("rb") as file:
-        position = 0
         while position < size:
             file.seek(position)
             head = file.read(14)
             length = _LENGTH.match(head)
             if length is None:
-                yield from _unreadable(file, position, size - position)
+                file.seek(position)
+                rest = file.read(min(size - position, _STEP))
+                if rest.strip() or len(rest) < size - position:
+                    yield refused(size - position, "bad_container")
+                else:
+                    yield Unit(b"", position, len(rest), 0, 0)
                 return
             whole = length.end() + int(length.group(1)) + 1
             if position + whole > size:
-                yield _refused(file, position, size - position, "cut_last_line")
+                yield refused(size - position, "cut_last_line")
                 return
             if whole > MOST_FLOW:
-                yield _refused(file, position, whole, "oversized_line")
+                yield refused(whole, "oversized_line")
             else:
                 file.seek(position)
                 yield _flow(file.read(whole), position, context)
             position += whole
-
-
-def _unreadable(file: BinaryIO, position: int, length: int) -> Iterator[Unit | Oversized]:
-    file.seek(position)
-    rest = file.read(min(length, _STEP))
-    if not rest.strip() and len(rest) == length:
-        yield Unit(b"", position, length, 0, 0)
-    else:
-        yield _refused(file, position, length, "bad_container")
-
-
-def _refused(file: BinaryIO, position: int, length: int, reason: str) -> Oversized:
-    digest = hashlib.sha256()
-    file.seek(position)
-    left = length
-    while left:
-        chunk = file.read(min(_STEP, left))
-        if not chunk:
-            break
-        digest.update(chunk)
-        left -= len(chunk)
-    return Oversized(position, length, reason, digest.hexdigest(), 1)
 
 
 def _flow(data: bytes, position: int, context: FileContext) -> Unit | Oversized:

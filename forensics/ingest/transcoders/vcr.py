@@ -18,6 +18,7 @@ from typing import Any
 import orjson
 
 from forensics.ingest.blocks import Oversized
+from forensics.ingest.files import stretch_digest
 from forensics.ingest.record import FileContext
 from forensics.ingest.streams import Limits
 from forensics.ingest.units import Unit, shared
@@ -58,9 +59,7 @@ def missing() -> str | None:
 def units(path: Path, size: int, limits: Limits, context: FileContext) -> Iterator[Unit | Oversized]:
     """One unit per interaction; the lines around them are structure."""
     if size > MOST_BYTES:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        yield Oversized(0, size, "oversized_line", digest, 1)
+        yield Oversized(0, size, "oversized_line", stretch_digest(path, 0, size), 1)
         return
     with path.open("rb") as file:
         data = file.read(size)
