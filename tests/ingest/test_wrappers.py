@@ -312,6 +312,24 @@ def test_what_a_journal_left_out_is_refused_by_name():
     assert known.notices["message_left_out"] == 2
 
 
+@pytest.mark.parametrize(
+    "left_out", [{**write.journal_entry(b""), "MESSAGE": None}, "Mar 04 05:06:07 n u[1]: [5K blob data]"]
+)
+def test_what_is_refused_hides_no_layer_further_in(left_out):
+    first = left_out if isinstance(left_out, str) else json.dumps(left_out)
+    outer = "journal_text" if isinstance(left_out, str) else "journal_json"
+    inner = [b"engine-1  | " + line for line in HOUSE]
+    data = first.encode() + b"\n" + write.LINES[outer][0](inner)
+    assert detect([data], context(), registry()).chain == (*write.LINES[outer][1], "stamped")
+
+
+def test_a_level_is_no_host():
+    router = b"2026-03-04T05:06:07.123456Z %s text_generation_launcher: Webserver crashed"
+    levels = (b"TRACE", b"DEBUG", b"ERROR", b" INFO", b" WARN", b"INFO", b"WARN", b"FATAL", b"CRITICAL")
+    assert not any(load(name).accepts(router % level) for level in levels for name in NAMES)
+    assert load("journald_text").accepts(router % b"errors-1")
+
+
 def test_lines_that_the_journal_cut_are_joined():
     first = {**write.journal_entry(b"a" * 10), "_LINE_BREAK": "line-max", "_STREAM_ID": "s"}
     other = {**write.journal_entry(b"other"), "_STREAM_ID": "t"}
