@@ -300,6 +300,21 @@ def test_a_record_that_a_pipeline_decoded_is_read_with_its_fields():
     assert [json.loads(line) for line in contents(peeled(data, ("elastic",)))] == [source, source]
 
 
+@pytest.mark.parametrize("more", [{"@timestamp": write.STAMP}, {"time": write.STAMP, "kubernetes": {"pod_name": "p"}}])
+@pytest.mark.parametrize("name", ["message", "log"])
+def test_a_gateways_line_about_a_call_is_read_with_its_fields(more, name):
+    named = {"request_id": "r", "tenant_id": "t", **more}
+    whole = {"request_id": "r", "tenant_id": "t", "request": {"messages": []}}
+    lines = [json.dumps({**named, name: text}).encode() for text in ("done", json.dumps(whole))]
+    # Where the message is the record itself, it has more than what was copied from it.
+    assert contents(peeled(write.joined(lines), ("elastic", "fluent"))) == [lines[0], json.dumps(whole).encode()]
+
+
+def test_the_original_of_an_event_comes_before_what_was_copied_from_it():
+    event = {"@timestamp": write.STAMP, "message": "m", "event": {"original": '{"a": 1}'}, "rid": "r", "tenant": "t"}
+    assert contents(peeled(write.joined([json.dumps(event)]), ("elastic",))) == [b'{"a": 1}']
+
+
 def test_what_a_journal_left_out_is_refused_by_name():
     entry = {"__REALTIME_TIMESTAMP": "1772600767000000", "MESSAGE": None}
     known = context()
