@@ -187,6 +187,18 @@ def test_requests_of_one_capture_without_an_answer_stay_apart():
     assert [record.request_id for record in found] == ["r-1", "r-2"]
 
 
+def test_a_stream_whose_chunks_are_of_several_apis_is_put_together():
+    made = [
+        chunk("a", "1"),
+        {"candidates": [{"content": {"parts": [{"text": "2"}]}}]},
+        {"type": "response.output_text.delta", "output_index": 0, "delta": "3"},
+        {"candidates": [{"content": {"parts": [{"text": "4"}, {"thought": True, "text": "t"}]}}]},
+        {"type": "content_block_delta", "index": 1, "delta": {"text": "5"}},
+    ]
+    (record,), _, _ = records("".join(f"data: {json.dumps(part)}\n\n" for part in made).encode())
+    assert sorted("".join(texts(record).values())) == ["1", "2", "3", "4", "5", "t"]
+
+
 def test_an_error_inside_a_stream_and_an_abort_leave_it_partial():
     broken = f"data: {json.dumps(chunk('a', 'He', role=True))}\n\ndata: {json.dumps({'error': {'message': 'gone'}})}\n\ndata: [DONE]\n\n"
     (record,), _, _ = records(broken.encode())
