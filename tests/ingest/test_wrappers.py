@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -13,6 +14,7 @@ import wrapping as write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forensics.ingest import transcoders
 from forensics.ingest.blocks import Oversized
 from forensics.ingest.detect import detect
 from forensics.ingest.documents import value_spans
@@ -24,6 +26,7 @@ from forensics.ingest.wrappers import NAMES, load, peel
 from forensics.ingest.wrappers.journald_text import yearless
 
 UTC = ZoneInfo("UTC")
+FORMATS = Path(__file__).parent / "formats"
 AT = write.SECOND * 1_000_000
 CHANGED = AT + 86_400_000_000
 FACTS = FileFacts("f", "house", False, "UTC", None, 1 << 20)
@@ -433,3 +436,19 @@ def test_peelers_pass_on_what_is_not_theirs(lines):
     # A table begins with any line, and a capture takes in whatever could be a field of a stream.
     chain = tuple(name for name in NAMES if name not in ("csv_rows", "sse"))
     assert contents(peeled(write.joined(lines), chain)) == lines
+
+
+# Formats whose own files are in a wrapper; containers have no lines.
+_WRAPPED = {"otlp": "otlp_batches", "sse_capture": "sse"}
+_BARE = sorted(
+    folder.name for folder in FORMATS.iterdir() if folder.name not in (*NAMES, *transcoders.NAMES, *_WRAPPED)
+)
+
+
+@pytest.mark.parametrize("name", _BARE)
+def test_no_line_of_a_bare_log_is_a_wrappers(name):
+    """One line is enough for most wrappers to be taken for the file's."""
+    files = [path for path in sorted((FORMATS / name).rglob("*")) if path.is_file()]
+    lines = {line.removesuffix(b"\r") for path in files for line in path.read_bytes().split(b"\n")}
+    assert lines
+    assert [wrapper for wrapper in NAMES if any(map(load(wrapper).accepts, lines))] == []
