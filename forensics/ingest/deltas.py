@@ -352,12 +352,14 @@ class _Stream:
             parts = content.get("parts") if isinstance(content, dict) else None
             for part in parts if isinstance(parts, list) else ():
                 for sort, value in pieces_of(part) if isinstance(part, dict) else ():
-                    last = next(reversed(choice.blocks), -1)
+                    # What other APIs' chunks of the same stream have as keys is never a pair that begins so.
+                    key: Any = ("part", len(choice.blocks))
                     if sort in ("call", "result"):
-                        self._whole(choice, last + 1, (sort, value), at)
+                        self._whole(choice, key, (sort, value), at)
                     else:
-                        same = last >= 0 and choice.blocks[last].sort == sort
-                        self._text(choice, last if same else last + 1, sort, value, at)
+                        last = next(reversed(choice.blocks), key)
+                        same = last in choice.blocks and choice.blocks[last].sort == sort
+                        self._text(choice, last if same else key, sort, value, at)
 
     def _converse(self, chunk: Object, at: int | None) -> None:
         """Events as the SDK gives them, in an object of their own name, and as they come, without it."""

@@ -9,7 +9,7 @@ import json
 import re
 from dataclasses import replace
 
-from forensics.ingest.units import Unit, shared
+from forensics.ingest.units import Unit, is_bare, shared
 
 _BLANK = " \t\r\n,"
 
@@ -32,7 +32,7 @@ def array_units(unit: Unit, opening: re.Pattern[str]) -> list[Unit]:
         position = stop
     if end > position:
         made.append(Unit(b"", position, end - position, 0, 0, structure=True))
-    if unit.size < len(unit.data):
+    if not is_bare(unit):
         # The bytes stand for others of the file: there is no exact place inside.
         return shared(unit, [replace(part, offset=unit.offset, line=unit.line) for part in made])
     return _placed(unit, made)

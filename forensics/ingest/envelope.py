@@ -24,7 +24,7 @@ from forensics.ingest.envelope_keys import (
 )
 from forensics.ingest.loose_json import loads
 from forensics.ingest.record import FileContext, Record, Reject, Text
-from forensics.ingest.timestamps import parse_time, seconds
+from forensics.ingest.timestamps import milliseconds, parse_time
 
 # What tells a body from a text that happens to be JSON.
 _BODY_MARKS = {True: bodies.REQUEST_MARKS, False: bodies.RESPONSE_MARKS}
@@ -261,12 +261,16 @@ def _is_body(value: object, marks: frozenset[str]) -> bool:
 
 
 def add_headers(value: object, into: dict[str, str]) -> None:
-    """Header objects and name/value lists, names in lower case; the first value of a name stays."""
+    """Header objects, name/value lists and lists of pairs, names in lower case; the first value of a name stays."""
     pairs: Iterable[tuple[object, object]] = ()
     if isinstance(value, dict):
         pairs = value.items()
     elif isinstance(value, list):
-        pairs = [(item.get("name"), item.get("value")) for item in value if isinstance(item, dict)]
+        pairs = [
+            (item.get("name"), item.get("value")) if isinstance(item, dict) else (item[0], item[1])
+            for item in value
+            if isinstance(item, dict) or (isinstance(item, list) and len(item) == 2)
+        ]
     for name, content in pairs:
         if isinstance(content, list) and content:
             content = content[0]
@@ -358,8 +362,7 @@ def _times(record: Record, obj: Object, plan: Plan, context: FileContext, bare: 
     record.first_token_at = _time(record, obj, plan.first_token, context)
     if record.received_at is not None and record.finished_at is None:
         for key in plan.latency:
-            value = obj[key]
-            if isinstance(value, int | float) and (latency := seconds(value / 1000)) is not None:
+            if (latency := milliseconds(obj[key])) is not None:
                 record.latency_us = latency
                 record.finished_at = record.received_at + latency
                 break

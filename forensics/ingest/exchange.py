@@ -6,6 +6,8 @@ are UTC microseconds. Secrets of headers never get further than their digest; qu
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 import zlib
 from dataclasses import dataclass, field
@@ -14,7 +16,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from forensics.ingest import bodies, sse
-from forensics.ingest.envelope import parse_envelope, stream_body
+from forensics.ingest.envelope import add_headers, parse_envelope, stream_body
 from forensics.ingest.loose_json import loads
 from forensics.ingest.record import FileContext, Record
 from forensics.ingest.timestamps import parse_time
@@ -65,7 +67,7 @@ def record_of(exchange: Exchange, context: FileContext) -> Record | None:
         response = stream_body(stream, context)
     body = response if isinstance(response, dict) else None
     asked = request if isinstance(request, dict) else None
-    if not _is_call(exchange, path, asked, body):
+    if not _is_call(exchange, path, asked, body, streamed=stream is not None):
         return None
     obj: Object = {"headers": {**exchange.request_headers, **exchange.response_headers}}
     for name, value in (
@@ -151,7 +153,7 @@ def _unpacked_zstd(data: bytes) -> bytes:
     import zstandard
 
     try:
-        with zstandard.ZstdDecompressor().stream_reader(data) as reader:
+        with zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True) as reader:
             unpacked: bytes = reader.read(MOST_BODY)
     except zstandard.ZstdError:
         raise zlib.error("damaged") from None
@@ -159,27 +161,31 @@ def _unpacked_zstd(data: bytes) -> bytes:
 
 
 def _unpacked(data: bytes, bits: int) -> bytes:
-    return zlib.decompressobj(wbits=bits).decompress(data, MOST_BODY)
+    parts: list[bytes] = []
+    left = MOST_BODY
+    while True:
+        unpacker = zlib.decompressobj(wbits=bits)
+        parts.append(unpacker.decompress(data, left))
+        left -= len(parts[-1])
+        # A server that flushes a stream may send several gzip members, one after the other.
+        data = unpacker.unused_data
+        if left <= 0 or not data.startswith(b"\x1f\x8b"):
+            return b"".join(parts)
 
 
-def header_pairs(values: object) -> dict[str, str]:
-    """Headers from an object or from a list of pairs, names in lower case; the first value of a name stays."""
+def headers_of(values: object) -> dict[str, str]:
+    """Headers as `add_headers` reads them."""
     found: dict[str, str] = {}
-    pairs: list[tuple[Any, Any]] = []
-    if isinstance(values, dict):
-        pairs = list(values.items())
-    elif isinstance(values, list):
-        for item in values:
-            if isinstance(item, dict):
-                pairs.append((item.get("name"), item.get("value")))
-            elif isinstance(item, list | tuple) and len(item) == 2:
-                pairs.append((item[0], item[1]))
-    for name, value in pairs:
-        if isinstance(value, list) and value:
-            value = value[0]
-        if isinstance(name, str) and isinstance(value, str) and value:
-            found.setdefault(name.lower(), value)
+    add_headers(values, found)
     return found
+
+
+def unpacked(text: str) -> bytes:
+    """A body that a capture wrote as base64; what is none stays as it is, and so counts as one that cannot be read."""
+    try:
+        return base64.b64decode(text)
+    except (binascii.Error, ValueError):
+        return text.encode("utf-8", "replace")
 
 
 def _path(url: str | None) -> str | None:
@@ -224,9 +230,12 @@ def _stream(response: object) -> sse.Stream | None:
     return None
 
 
-def _is_call(exchange: Exchange, path: str | None, request: Object | None, response: Object | None) -> bool:
+def _is_call(
+    exchange: Exchange, path: str | None, request: Object | None, response: Object | None, *, streamed: bool
+) -> bool:
     if response is not None and bodies.is_response(response):
-        return "complete" not in response or bool(response["choices"]) or "error" in response
+        # A stream has choices even where no chunk of it was one of an answer.
+        return not streamed or bool(response["choices"]) or "error" in response
     if exchange.method not in (None, "POST"):
         return False
     if path is not None and _ENDPOINT.search(path):

@@ -142,6 +142,12 @@ def seconds(value: object) -> int | None:
     return round(value * 1_000_000)
 
 
+def milliseconds(value: object) -> int | None:
+    """A duration in milliseconds as microseconds, or None where it is no sane duration."""
+    # An integer of any length can be compared, but not divided.
+    return seconds(value / 1000) if isinstance(value, int | float) and 0 <= value < 1e10 else None
+
+
 def parse_month_first(text: str, context: FileContext) -> tuple[int | None, str | None]:
     """`MM/DD/YYYY-HH:MM:SS` and `MM-DD-YYYY HH:MM:SS.f` (TensorRT-LLM, Triton) as (UTC microseconds, precision)."""
     match = _MONTH_FIRST.fullmatch(text.strip())

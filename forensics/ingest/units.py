@@ -14,6 +14,7 @@ from forensics.ingest.blocks import BLOCK_BYTES, Oversized
 from forensics.ingest.worker import Block, FileFacts
 
 _BLOCK_UNITS = 20_000
+_LINE_END = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,11 @@ class Unit:
     cut: bool = False  # the file ends inside it
     reason: str | None = None  # why it cannot be read, where the wrapper knows
     digest: str | None = None  # SHA-256 (hex) of the whole content, where `data` does not hold it
+
+
+def is_bare(unit: Unit) -> bool:
+    """Whether `data` are bytes of the file, so that a place in them is one in the file: a line's end is all beyond."""
+    return unit.size - len(unit.data) in range(_LINE_END + 1)
 
 
 def joined(units: Sequence[Unit], data: bytes) -> Unit:

@@ -162,6 +162,43 @@ def test_anthropic_blocks_come_back(said, thought, stop):
     assert [stop - start for _, _, _, start, stop in record.chunks] == [len(piece) for piece in said if piece]
 
 
+@pytest.mark.parametrize("back", ["own", "later", ""])
+def test_what_came_between_two_chunks_of_one_stream_is_no_stream_of_its_own(back):
+    data = "".join(
+        f"data: {json.dumps(made)}\n\n"
+        for made in (
+            chunk("own", "a", role=True),
+            chunk("later", "b", role=True),
+            chunk("last", "c", role=True),
+            *([chunk(back, "d")] if back else []),
+        )
+    )
+    found, _, _ = records(data.encode())
+    assert [record.request_id for record in found] == {
+        "own": ["own"],
+        "later": ["own", "later"],
+        "": ["own", "later", "last"],
+    }[back]
+
+
+def test_requests_of_one_capture_without_an_answer_stay_apart():
+    asked = "> POST /v1/chat/completions HTTP/1.1\n> x-request-id: r-%d\n> \n"
+    found, _, _ = records("".join(asked % number for number in (1, 2)).encode())
+    assert [record.request_id for record in found] == ["r-1", "r-2"]
+
+
+def test_a_stream_whose_chunks_are_of_several_apis_is_put_together():
+    made = [
+        chunk("a", "1"),
+        {"candidates": [{"content": {"parts": [{"text": "2"}]}}]},
+        {"type": "response.output_text.delta", "output_index": 0, "delta": "3"},
+        {"candidates": [{"content": {"parts": [{"text": "4"}, {"thought": True, "text": "t"}]}}]},
+        {"type": "content_block_delta", "index": 1, "delta": {"text": "5"}},
+    ]
+    (record,), _, _ = records("".join(f"data: {json.dumps(part)}\n\n" for part in made).encode())
+    assert sorted("".join(texts(record).values())) == ["1", "2", "3", "4", "5", "t"]
+
+
 def test_an_error_inside_a_stream_and_an_abort_leave_it_partial():
     broken = f"data: {json.dumps(chunk('a', 'He', role=True))}\n\ndata: {json.dumps({'error': {'message': 'gone'}})}\n\ndata: [DONE]\n\n"
     (record,), _, _ = records(broken.encode())

@@ -10,6 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+import wrapping
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -176,6 +177,19 @@ def test_a_cut_container_is_accounted_for(tmp_path, cut):
     for path in [FORMATS / "mitmproxy" / "flows.mitm"]:
         data = path.read_bytes()
         units(tmp_path / "cut", data[: len(data) - cut])
+
+
+@pytest.mark.parametrize("around", ["docker", "cri", "syslog"])
+def test_the_entries_of_a_wrapped_har_share_its_bytes(bench, around):
+    entry = {"startedDateTime": "2026-03-04T05:06:07Z", "request": {"method": "POST", "url": "https://x/v1/messages"}}
+    har = {"log": {"version": "1.2", "entries": [{**entry, "time": number} for number in range(3)]}}
+    data = wrapping.LINES[around][0]([json.dumps(har).encode()])
+    bench.put("wrapped.log", data)
+    bench.run()
+    rows = bench.rows("records", "byte_offset")
+    # No place inside the line is an entry's own.
+    assert {row["byte_offset"] for row in rows} == {0}
+    assert len(rows) == 3
 
 
 def test_a_har_of_one_line_counts_every_byte_and_names_the_place_of_each_entry(bench):

@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -13,6 +14,7 @@ import wrapping as write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forensics.ingest import transcoders
 from forensics.ingest.blocks import Oversized
 from forensics.ingest.detect import detect
 from forensics.ingest.documents import value_spans
@@ -24,6 +26,7 @@ from forensics.ingest.wrappers import NAMES, load, peel
 from forensics.ingest.wrappers.journald_text import yearless
 
 UTC = ZoneInfo("UTC")
+FORMATS = Path(__file__).parent / "formats"
 AT = write.SECOND * 1_000_000
 CHANGED = AT + 86_400_000_000
 FACTS = FileFacts("f", "house", False, "UTC", None, 1 << 20)
@@ -300,6 +303,21 @@ def test_a_record_that_a_pipeline_decoded_is_read_with_its_fields():
     assert [json.loads(line) for line in contents(peeled(data, ("elastic",)))] == [source, source]
 
 
+@pytest.mark.parametrize("more", [{"@timestamp": write.STAMP}, {"time": write.STAMP, "kubernetes": {"pod_name": "p"}}])
+@pytest.mark.parametrize("name", ["message", "log"])
+def test_a_gateways_line_about_a_call_is_read_with_its_fields(more, name):
+    named = {"request_id": "r", "tenant_id": "t", **more}
+    whole = {"request_id": "r", "tenant_id": "t", "request": {"messages": []}}
+    lines = [json.dumps({**named, name: text}).encode() for text in ("done", json.dumps(whole))]
+    # Where the message is the record itself, it has more than what was copied from it.
+    assert contents(peeled(write.joined(lines), ("elastic", "fluent"))) == [lines[0], json.dumps(whole).encode()]
+
+
+def test_the_original_of_an_event_comes_before_what_was_copied_from_it():
+    event = {"@timestamp": write.STAMP, "message": "m", "event": {"original": '{"a": 1}'}, "rid": "r", "tenant": "t"}
+    assert contents(peeled(write.joined([json.dumps(event)]), ("elastic",))) == [b'{"a": 1}']
+
+
 def test_what_a_journal_left_out_is_refused_by_name():
     entry = {"__REALTIME_TIMESTAMP": "1772600767000000", "MESSAGE": None}
     known = context()
@@ -310,6 +328,24 @@ def test_what_a_journal_left_out_is_refused_by_name():
     )
     assert [unit.reason for unit in units] == ["message_left_out"] * 2
     assert known.notices["message_left_out"] == 2
+
+
+@pytest.mark.parametrize(
+    "left_out", [{**write.journal_entry(b""), "MESSAGE": None}, "Mar 04 05:06:07 n u[1]: [5K blob data]"]
+)
+def test_what_is_refused_hides_no_layer_further_in(left_out):
+    first = left_out if isinstance(left_out, str) else json.dumps(left_out)
+    outer = "journal_text" if isinstance(left_out, str) else "journal_json"
+    inner = [b"engine-1  | " + line for line in HOUSE]
+    data = first.encode() + b"\n" + write.LINES[outer][0](inner)
+    assert detect([data], context(), registry()).chain == (*write.LINES[outer][1], "stamped")
+
+
+def test_a_level_is_no_host():
+    router = b"2026-03-04T05:06:07.123456Z %s text_generation_launcher: Webserver crashed"
+    levels = (b"TRACE", b"DEBUG", b"ERROR", b" INFO", b" WARN", b"INFO", b"WARN", b"FATAL", b"CRITICAL")
+    assert not any(load(name).accepts(router % level) for level in levels for name in NAMES)
+    assert load("journald_text").accepts(router % b"errors-1")
 
 
 def test_lines_that_the_journal_cut_are_joined():
@@ -400,3 +436,19 @@ def test_peelers_pass_on_what_is_not_theirs(lines):
     # A table begins with any line, and a capture takes in whatever could be a field of a stream.
     chain = tuple(name for name in NAMES if name not in ("csv_rows", "sse"))
     assert contents(peeled(write.joined(lines), chain)) == lines
+
+
+# Formats whose own files are in a wrapper; containers have no lines.
+_WRAPPED = {"otlp": "otlp_batches", "sse_capture": "sse"}
+_BARE = sorted(
+    folder.name for folder in FORMATS.iterdir() if folder.name not in (*NAMES, *transcoders.NAMES, *_WRAPPED)
+)
+
+
+@pytest.mark.parametrize("name", _BARE)
+def test_no_line_of_a_bare_log_is_a_wrappers(name):
+    """One line is enough for most wrappers to be taken for the file's."""
+    files = [path for path in sorted((FORMATS / name).rglob("*")) if path.is_file()]
+    lines = {line.removesuffix(b"\r") for path in files for line in path.read_bytes().split(b"\n")}
+    assert lines
+    assert [wrapper for wrapper in NAMES if any(map(load(wrapper).accepts, lines))] == []

@@ -6,14 +6,12 @@ not read.
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Sequence
 from typing import Any
 
-from forensics.ingest.exchange import Exchange, header_pairs, record_of
+from forensics.ingest.exchange import Exchange, headers_of, record_of, unpacked
 from forensics.ingest.record import STRUCTURE, FileContext, Item
-from forensics.ingest.timestamps import parse_time, seconds
+from forensics.ingest.timestamps import milliseconds, parse_time
 
 Object = dict[str, Any]
 NAME = "har"
@@ -43,9 +41,9 @@ def parse(obj: Object, context: FileContext) -> Sequence[Item]:
     exchange = Exchange(
         _text(request.get("method")),
         _text(request.get("url")),
-        header_pairs(request.get("headers")),
+        headers_of(request.get("headers")),
         status=_status(response.get("status")),
-        response_headers=header_pairs(response.get("headers")),
+        response_headers=headers_of(response.get("headers")),
     )
     posted = request.get("postData")
     if isinstance(posted, dict):
@@ -58,12 +56,12 @@ def parse(obj: Object, context: FileContext) -> Sequence[Item]:
         exchange.dropped = exchange.response is None and isinstance(size, int | float) and size > 0
     exchange.received_at, exchange.precision = parse_time(obj["startedDateTime"], context)
     if exchange.received_at is not None:
-        took = _milliseconds(obj.get("time"))
+        took = milliseconds(obj.get("time"))
         timings = obj.get("timings")
         if took is not None:
             exchange.finished_at = exchange.received_at + took
         if isinstance(timings, dict) and (timings.get("wait") or 0) != 0:
-            phases = [_milliseconds(timings.get(name)) or 0 for name in _BEFORE]
+            phases = [milliseconds(timings.get(name)) or 0 for name in _BEFORE]
             exchange.first_byte_at = exchange.received_at + sum(phases)
     if obj.get("_webSocketMessages"):
         context.notice("websocket_capture")
@@ -75,12 +73,7 @@ def _body(holder: Object) -> str | bytes | None:
     text = holder.get("text")
     if not isinstance(text, str):
         return None
-    if holder.get("encoding") == "base64":
-        try:
-            return base64.b64decode(text)
-        except (binascii.Error, ValueError):
-            return None
-    return text
+    return unpacked(text) if holder.get("encoding") == "base64" else text
 
 
 def _text(value: object) -> str | None:
@@ -90,7 +83,3 @@ def _text(value: object) -> str | None:
 def _status(value: object) -> int | None:
     # 0 stands for a request that was cancelled or blocked.
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
-
-
-def _milliseconds(value: object) -> int | None:
-    return seconds(value / 1000) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -5,12 +5,10 @@ Chunk times are not in a flow: its body is one piece.
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Sequence
 from typing import Any
 
-from forensics.ingest.exchange import Exchange, header_pairs, record_of
+from forensics.ingest.exchange import Exchange, headers_of, record_of, unpacked
 from forensics.ingest.record import STRUCTURE, FileContext, Item
 from forensics.ingest.timestamps import parse_time
 
@@ -43,10 +41,10 @@ def parse(obj: Object, context: FileContext) -> Sequence[Item]:
     exchange = Exchange(
         _text(request.get("method")),
         _text(request.get("path")),
-        header_pairs(request.get("headers")),
+        headers_of(request.get("headers")),
         _body(request),
         status if isinstance(status, int) else None,
-        header_pairs(response.get("headers")),
+        headers_of(response.get("headers")),
         _body(response),
     )
     exchange.received_at, exchange.precision = parse_time(request.get("timestamp_start"), context)
@@ -68,9 +66,4 @@ def _text(value: object) -> str | None:
 
 def _body(message: Object) -> bytes | None:
     packed = message.get("content")
-    if not isinstance(packed, str):
-        return None
-    try:
-        return base64.b64decode(packed)
-    except (binascii.Error, ValueError):
-        return None
+    return unpacked(packed) if isinstance(packed, str) else None

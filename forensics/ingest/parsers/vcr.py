@@ -5,12 +5,10 @@ vcrpy writes no times: then the time is the one that the answer's body or its `D
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Sequence
 from typing import Any
 
-from forensics.ingest.exchange import Exchange, header_pairs, mail_time, record_of
+from forensics.ingest.exchange import Exchange, headers_of, mail_time, record_of, unpacked
 from forensics.ingest.parts import compact
 from forensics.ingest.record import STRUCTURE, FileContext, Item
 from forensics.ingest.timestamps import parse_time
@@ -48,10 +46,10 @@ def parse(obj: Object, context: FileContext) -> Sequence[Item]:
     exchange = Exchange(
         method.upper() if isinstance(method, str) else None,
         request["uri"] if isinstance(request["uri"], str) else None,
-        header_pairs(request.get("headers")),
+        headers_of(request.get("headers")),
         _body(request.get("body")),
         _number(status.get("code") if isinstance(status, dict) else response.get("status_code")),
-        header_pairs(response.get("headers")),
+        headers_of(response.get("headers")),
         _body(response.get("body", response.get("content"))),
     )
     recorded = obj.get("recorded_at")
@@ -71,10 +69,7 @@ def _body(value: object) -> str | bytes | None:
     for name in ("base64_string", "base64"):
         packed = value.get(name)
         if isinstance(packed, str):
-            try:
-                return base64.b64decode(packed)
-            except (binascii.Error, ValueError):
-                return None
+            return unpacked(packed)
     if "string" in value:
         return _body(value["string"])
     return compact(value) if value else None

@@ -70,12 +70,16 @@ def chain_of(
     chain: list[str] = []
     words: list[str] = []
     units = [Unit(line, number, len(line), number, 1) for number, line in enumerate(lines)]
-    while len(chain) < MOST_LAYERS and units:
+    while len(chain) < MOST_LAYERS:
+        # What a wrapper refused has its bytes still, and no layer peels it again.
+        open_lines = [unit.data for unit in units if unit.reason is None]
+        if not open_lines:
+            break
         if len(chain) < len(outer):
-            name, accepted = outer[len(chain)], len(units)
+            name, accepted = outer[len(chain)], len(open_lines)
         else:
-            name, accepted = _outermost([unit.data for unit in units])
-        filled = sum(1 for unit in units if unit.data.strip())
+            name, accepted = _outermost(open_lines)
+        filled = sum(1 for line in open_lines if line.strip())
         if not name:
             break
         words.append(name if accepted >= filled else f"{name} ({accepted} of {filled})")

@@ -8,12 +8,10 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from json.decoder import scanstring  # type: ignore[attr-defined]
 
-from forensics.ingest.units import Unit, shared
+from forensics.ingest.units import Unit, is_bare, shared
 
 _DECODER = json.JSONDecoder(strict=False)
 _BLANKS = re.compile(r"[ \t\r\n]*")
-# A line's end is all that the bytes of a unit may have beyond its content, if nothing was peeled off it.
-_LINE_END = 2
 
 Spans = Generator[tuple[int, int], None, bool]
 
@@ -95,7 +93,7 @@ def spread(unit: Unit, spans: Spans, read: Callable[[Unit], Iterable[Unit]]) -> 
 
 def groups(unit: Unit, spans: Spans, read: Callable[[Unit], Iterable[Unit]]) -> Iterator[Sequence[Unit]]:
     """What `spread` gives, the units of each value together."""
-    if unit.size - len(unit.data) in range(_LINE_END + 1):
+    if is_bare(unit):
         return _placed(unit, spans, read)
     return _dealt(unit, spans, read)
 

@@ -32,7 +32,9 @@ _LINE = re.compile(
     rb"|(?P<unix>\d{9,10}\.\d{6})"
     rb"|(?P<monotonic>\[ {0,12}\d{1,12}\.\d{6}\]))"
     # A host does not end in a colon, nor does a program's name hold quotes: `data: {"a":` is of a captured stream.
-    rb" (?P<host>\w(?:[\w.:-]{0,253}\w)?) (?P<unit>[\w@%./()+~-]{1,128}|[\w@%./()+~:-]{1,128}(?=\[\d))"
+    # Nor is a host named as a level: `TIME ERROR router: text` is a line of a Rust program's own.
+    rb" (?!(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL|FATAL) )"
+    rb"(?P<host>\w(?:[\w.:-]{0,253}\w)?) (?P<unit>[\w@%./()+~-]{1,128}|[\w@%./()+~:-]{1,128}(?=\[\d))"
     rb"(?:\[(?P<pid>\d{1,10})\])?:(?: |$)"
 )
 _MARK = re.compile(rb"-- (?:Logs begin at|Journal begins at|Boot [0-9a-f]{32}|Reboot|No entries|cursor:)")

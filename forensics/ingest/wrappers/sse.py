@@ -137,11 +137,14 @@ class Peeler:
         self._times: list[int | None] = []
         self._bytes = 0
         self._head = False  # a head is being read
+        self._asked = False  # a request's line was seen
         self._answered = False  # a response's head or body was seen
+        self._continued = False  # a response's head was seen that only says to go on
         self._events = False
         self._finished = False
         self._id = ""
         self._splits: list[_Split] = []
+        self._places: dict[str, int] = {}  # of each split's id among the splits
         self._open: dict[str, dict[int, bool]] = {}  # id -> choice -> whether it is still open
         self._event = (0, 0)  # units and lines before the event at hand
 
@@ -180,13 +183,14 @@ class Peeler:
         curl = _CURL.match(line)
         bare = line[2:] if curl and line[:1] in b"<>" else line
         if _REQUEST.match(bare) and line[:1] != b"<":
-            if self._events or self._answered or any(map(_REQUEST.match, self._lines)):
+            if self._events or self._answered or self._asked:
                 yield from self._flush()
-            self._head = True
+            self._head = self._asked = True
         elif _STATUS.match(bare) and line[:1] != b">":
-            if self._events or (self._answered and not any(b" 100 " in held[:16] for held in self._lines)):
+            if self._events or (self._answered and not self._continued):
                 yield from self._flush()
             self._head = self._answered = True
+            self._continued |= b" 100 " in line[:16]
         elif curl:
             self._head = self._head or not self._events
         elif self._asks(line):
@@ -235,17 +239,21 @@ class Peeler:
 
     def _follow(self, own: str, begins: bool) -> Iterable[Unit]:
         """Decide which stream a chunk with an id belongs to."""
-        ids = [self._id, *(split.own for split in self._splits)]
+        latest = self._splits[-1].own if self._splits else self._id
         if not self._id:
             self._id = own
-        elif own in ids:
+        elif own == self._id or own in self._places:
             # A former id is back: what came between is no stream of its own.
-            del self._splits[ids.index(own) :]
-        elif (choices := self._open.get(ids[-1])) and not any(choices.values()):
+            kept = 0 if own == self._id else self._places[own] + 1
+            for split in self._splits[kept:]:
+                del self._places[split.own]
+            del self._splits[kept:]
+        elif (choices := self._open.get(latest)) and not any(choices.values()):
             # The stream before has come to its end.
             yield from self._flush(keep=self._event)
             self._id = own
         elif begins:
+            self._places[own] = len(self._splits)
             self._splits.append(_Split(*self._event, own))
 
     def _note(self, own: str, chunk: dict[str, Any]) -> None:
