@@ -52,7 +52,7 @@ _MOST_PROCESSES = 1000
 
 @dataclass(slots=True)
 class _Process:
-    """One process that writes into the log; told apart by who wrote the line, a router's children also by their port."""
+    """One process of the log: told apart by who wrote the line, a router's children also by their port."""
 
     starts: int = 0
     busy: bool = True  # something but a start was seen since the last start
