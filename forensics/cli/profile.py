@@ -97,7 +97,10 @@ def _human(trial: Trial, *, tried: bool) -> Iterable[RenderableType]:
     if trial.reasons:
         yield text("rejected for " + ", ".join(f"{reason}: {count}" for reason, count in sorted(trial.reasons.items())))
     if trial.notices:
-        yield text("noticed: " + ", ".join(f"{name}: {count}" for name, count in sorted(trial.notices.items())))
+        from forensics.ingest.run import NOTICES
+
+        noticed = sorted(trial.notices.items())
+        yield box("noticed", (("", [f"{count} {NOTICES.get(name, name)}" for name, count in noticed]),))
     if trial.records:
         yield table(("field", "empty"), [(name, f"{share:.1%}") for name, share in trial.empty.items()])
         states = trial.states.items()

@@ -104,6 +104,20 @@ def finish_reason(body: Object) -> str | None:
     return None
 
 
+def request_facts(record: Record, body: Object) -> None:
+    """Fill model, user, cache salt and stream of `record` from the body that an engine was asked with."""
+    for name in ("model", "user", "cache_salt"):
+        value = body.get(name)
+        if not isinstance(value, str | int) or isinstance(value, bool) or value == "":
+            continue
+        if name == "cache_salt":
+            record.ids[name] = str(value)
+        else:
+            setattr(record, "user_id" if name == "user" else name, str(value))
+    stream = body.get("stream")
+    record.stream = stream if isinstance(stream, bool) else None
+
+
 def response_facts(record: Record, body: Object) -> None:
     """Fill token counts, finish reason and model of `record` from a response body, where it does not have them yet."""
     if record.prompt_tokens is None and record.completion_tokens is None:

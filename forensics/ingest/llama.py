@@ -12,7 +12,6 @@ from typing import Any
 
 from forensics.ingest import bodies
 from forensics.ingest.counts import Number, number
-from forensics.ingest.envelope import id_text
 from forensics.ingest.record import EngineEvent, Record, Text
 
 # The names that the server gives its numbers; the text of a token, which DEBUG lines hold, must not become one.
@@ -165,14 +164,7 @@ def body_facts(record: Record, request: dict[str, Any] | None, response: dict[st
     record.texts = texts
     if request is not None:
         record.prompt_state = "full" if bodies.request_texts(request, texts) else "not_logged"
-        for name in ("model", "user", "cache_salt"):
-            value = id_text(request[name]) if isinstance(request.get(name), str | int) else None
-            if value is not None and name == "cache_salt":
-                record.ids[name] = value
-            elif value is not None:
-                setattr(record, "user_id" if name == "user" else name, value)
-        stream = request.get("stream")
-        record.stream = stream if isinstance(stream, bool) else None
+        bodies.request_facts(record, request)
     if response is None:
         return
     native = isinstance(response.get("content"), str) and "choices" not in response

@@ -28,7 +28,6 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _CHOICE = re.compile(r"\[([^=\]]+)=([^\]]*)\]")
 _INDEX = re.compile(r"-?\d{1,9}")
 _FACTS = ("@time", "@source", "@worker")
-_MOST_FOUND = 10_000
 
 
 class PointerError(ValueError):
@@ -91,9 +90,7 @@ class Pointer:
         """Every value there, null among them."""
         if self.base in ("/", "^"):
             root = view.value if self.base == "/" else view.outer
-            for count, (holder, key) in enumerate(slots(root, self.path)):
-                if count >= _MOST_FOUND:
-                    return
+            for holder, key in slots(root, self.path):
                 yield holder[key]
         elif self.base == "@header":
             value = view.headers.get(str(self.path[0]))
@@ -131,8 +128,6 @@ def holds(value: Any) -> bool:
 def compiled(text: str) -> Pointer:
     """The pointer that `text` spells. Raises PointerError."""
     if "{" in text and not text.startswith(("/", "^", "@")):
-        return _text_pointer(text)
-    if text.startswith("{"):
         return _text_pointer(text)
     if text in _FACTS:
         return Pointer(text, base=text)

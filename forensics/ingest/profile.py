@@ -22,6 +22,7 @@ from forensics.ingest.record import STRUCTURE, EngineEvent, FileContext, Item, R
 _NUMBER = re.compile(r"\d{1,15}(?:\.0+)?")
 _TRUE = frozenset(("true", "1", "yes"))
 _FALSE = frozenset(("false", "0", "no"))
+_BLANK = re.compile(r"\s*+")
 _MOST_MATCHED = 4096
 _AS_TEXT = frozenset(("request_id", "tenant_id", "user_id", "model", "worker", "status", "finish_reason"))
 _MOST_LISTED = 64
@@ -74,12 +75,16 @@ class Profile:
 
     def parse_line(self, line: bytes, context: FileContext) -> Sequence[Item]:
         """The items of one line."""
-        parts = self._parts(line)
-        if parts is None:
+        found = self._parts(line)
+        if found is None:
             raise Reject("unrecognised_line")
+        parts, rest = found
+        if rest:
+            context.notice("unmatched_rest")
         return self.parse(parts, context)
 
-    def _parts(self, line: bytes) -> Object | None:
+    def _parts(self, line: bytes) -> tuple[Object, bool] | None:
+        """The named groups of a line, and whether text stands behind what the expression took."""
         rule = self.spec.text
         if rule is None or len(line) > rule.longest:
             return None
@@ -91,7 +96,7 @@ class Profile:
             match = pattern.match(text)
             if match is not None:
                 parts: Object = match.groupdict()
-                return parts if self._detected(parts) else None
+                return (parts, not _BLANK.fullmatch(text, match.end())) if self._detected(parts) else None
         return None
 
     def parse(self, obj: Object, context: FileContext) -> Sequence[Item]:
@@ -101,6 +106,10 @@ class Profile:
         for pointer, chain in spec.decode:
             for holder, key in list(slots(obj, pointer.path)):
                 holder[key] = decoded(holder[key], chain, context)
+        for pointer, name in spec.rename:
+            for holder, key in list(slots(obj, pointer.path)):
+                if isinstance(holder, dict) and name not in holder:
+                    holder[name] = holder.pop(key)
         for pointer, pattern in spec.extract:
             for holder, key in list(slots(obj, pointer.path)):
                 found = pattern.match(holder[key][:_MOST_MATCHED]) if isinstance(holder[key], str) else None
@@ -137,7 +146,7 @@ class Profile:
         self._fields(record, mapping, view)
         self._people(record, view, request.body)
         _ids(record, mapping, spec, view, response.body)
-        fill_times(record, mapping, spec.zone, view)
+        fill_times(record, mapping, view)
         _facts(record, request.body, response.body)
         texts = []
         for side, name in ((request, "prompt"), (response, "response")):
@@ -261,7 +270,9 @@ def _set(record: Record, name: str, value: Any) -> None:
         if key is not None:
             record.ids["api_key"] = key_digest(key)
     elif name == "error":
-        record.status = record.status or "error"
+        # `false` and 0 say that there was none.
+        if (as_text(value) or "").lower() not in _FALSE:
+            record.status = record.status or "error"
     elif name == "finish_reason" and isinstance(value, list):
         record.finish_reason = ",".join(dict.fromkeys(v for v in value if isinstance(v, str) and v)) or None
     elif name == "status":

@@ -18,6 +18,9 @@ from forensics.ingest.record import FileContext, Text
 _BESIDE = ("system", "tools", "reasoning", "refusal", "tool_calls")
 # Keys of a body that rightly has no text.
 _MEANT_EMPTY = frozenset(("error", "choices", "usage", "detail", "output", "messages", "embedding", "data"))
+# The keys of a message that texts are read from, and those that name it. One of other keys is in a form of its own.
+_MESSAGE_TEXTS = frozenset("content reasoning reasoning_content refusal tool_calls function_call".split())
+_MESSAGE_NAMES = frozenset("role name id type tool_call_id".split())
 _MESSAGE_PARTS = ("content", "reasoning", "refusal", "tool_calls")
 
 
@@ -79,7 +82,7 @@ def _of_parts(rules: Mapping[str, tuple[Pointer, ...]], view: View, *, prompt: b
         encrypted, body = True, {}
     if body:
         cut = any(isinstance(value, CutObject | CutList) for value in body.values())
-        side = _read(_as_request(body) if prompt else _as_response(body), prompt=prompt)
+        side = _read(_as_request(body) if prompt else _as_response(body), view.context, prompt=prompt)
         if cut and side.state == "full":
             side.state = "truncated"
         return side
@@ -107,18 +110,30 @@ def _of_value(value: Any, context: FileContext, *, prompt: bool) -> Side:
         value = _of_list(value, prompt=prompt)
     if not isinstance(value, dict):
         return Side()
-    side = _read(value if prompt else _of_message(value), prompt=prompt)
+    side = _read(value if prompt else _of_message(value), context, prompt=prompt)
     if cut and side.state == "full":
         side.state = "truncated"
     return side
 
 
-def _read(body: Object, *, prompt: bool) -> Side:
+def _read(body: Object, context: FileContext, *, prompt: bool) -> Side:
     side = Side(body=body)
     found = (bodies.request_texts if prompt else bodies.response_texts)(body, side.texts)
     if found or side.texts:
         side.state = bodies.request_state(body) if prompt else "full"
+    if prompt and _has_strange_message(body):
+        context.notice("unknown_body")
+        side.state = "truncated" if side.texts else "absent"
     return side
+
+
+def _has_strange_message(body: Object) -> bool:
+    """Whether a message holds something, but none of the keys that texts are read from."""
+    messages = body.get("messages")
+    return isinstance(messages, list) and any(
+        isinstance(message, dict) and not message.keys() & _MESSAGE_TEXTS and bool(message.keys() - _MESSAGE_NAMES)
+        for message in messages
+    )
 
 
 def _streamed(value: Any, context: FileContext) -> Any:

@@ -80,6 +80,7 @@ class Variant:
     durations: tuple[DurationRule, ...]
     request: Mapping[str, tuple[Pointer, ...]]
     response: Mapping[str, tuple[Pointer, ...]]
+    zone: ZoneInfo | None  # of times without an offset
 
 
 @dataclass(frozen=True)
@@ -134,11 +135,11 @@ class Spec:
     versions: str
     source: str
     made_id: bool
-    zone: ZoneInfo | None
     empty: frozenset[str]
     detect: tuple[Condition, ...]  # one of them must hold; none at all holds
     unwrap: tuple[Pointer, ...]
     decode: tuple[tuple[Pointer, tuple[str, ...]], ...]
+    rename: tuple[tuple[Pointer, str], ...]
     extract: tuple[tuple[Pointer, re.Pattern[str]], ...]
     filter: Condition | None
     expand: tuple[Pointer, ...]

@@ -37,8 +37,8 @@ from forensics.ingest.record import STATES, VANTAGES
 _NAME = re.compile(r"[a-z][a-z0-9_]{1,40}")
 _VARIED = ("part", "vantage", "map", "constants", "ids", "time", "duration", "request", "response")
 _TOP = (
-    *("profile", "detect", "unwrap", "decode", "extract", "filter", "expand", "headers", "join", "lookup"),
-    *("body_state", "event", "text"),
+    *("profile", "detect", "unwrap", "decode", "rename", "extract", "filter", "expand", "headers", "join"),
+    *("lookup", "body_state", "event", "text"),
 )
 
 
@@ -166,18 +166,18 @@ class _Reader:
         base = {key: data[key] for key in _VARIED if key in data}
         base |= {key: head[key] for key in ("vantage", "part") if key in head}
         variants = [self.variant(base, item, where) for item, where in self._variants(data)]
-        zone = self.zone(data.get("time", {}))
+        variants.append(self.mapping(base, None, "profile file"))
         return Spec(
             name,
             self.text(head, "title", "profile", "a profile of the user's"),
             self.text(head, "versions", "profile", "not stated"),
             self.text(head, "source", "profile", "the user"),
             made_id,
-            zone,
             frozenset(self.texts(head.get("empty", []), "profile.empty")),
             self.detect(data["detect"]) if "detect" in data else (),
             self.pointers(data.get("unwrap", []), "unwrap"),
             tuple(self.decode(data.get("decode", {}))),
+            tuple(self.rename(data.get("rename", {}))),
             tuple(self.extract(data.get("extract", {}))),
             self.optional(data, "filter", "profile file"),
             self.pointers(data.get("expand", []), "expand"),
@@ -187,7 +187,7 @@ class _Reader:
             self.list_of(data.get("body_state", []), "body_state", self.state),
             self.list_of(data.get("event", []), "event", self.event),
             text,
-            (*variants, self.mapping(base, None, "profile file")),
+            tuple(variants),
         )
 
     def _variants(self, data: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
@@ -205,13 +205,13 @@ class _Reader:
             raise self.fail("join", f"`{kind}` is not among the [ids]; name kinds of ids that stand for one call each")
         return kinds
 
-    def zone(self, time: Any) -> ZoneInfo | None:
-        if not isinstance(time, dict) or "zone" not in time:
+    def zone(self, time: Mapping[str, Any], where: str) -> ZoneInfo | None:
+        if "zone" not in time:
             return None
         try:
             return ZoneInfo(time["zone"])
         except (KeyError, ValueError, OSError, TypeError):
-            raise self.fail("time.zone", "must be a zone of the tz database, for example Europe/Berlin") from None
+            raise self.fail(f"{where}.zone", "must be a zone of the tz database, for example Europe/Berlin") from None
 
     def decode(self, value: Any) -> Iterable[tuple[Pointer, tuple[str, ...]]]:
         for text, chain in self.keys(value, "decode", value if isinstance(value, dict) else ()).items():
@@ -222,6 +222,15 @@ class _Reader:
             if pointer.base not in ("/", "^"):
                 raise self.fail("decode", "only pointers into the record can be decoded")
             yield pointer, steps
+
+    def rename(self, value: Any) -> Iterable[tuple[Pointer, str]]:
+        for text, name in self.keys(value, "rename", value if isinstance(value, dict) else ()).items():
+            pointer = self.pointers(text, "rename")[0]
+            if pointer.base != "/" or not pointer.path or not isinstance(pointer.path[-1], str):
+                raise self.fail(f"rename.{text}", "must be a pointer into the record that ends with a key")
+            if not isinstance(name, str) or not name:
+                raise self.fail(f"rename.{text}", "must be a text: the key's other name")
+            yield pointer, name
 
     def detect(self, value: Any) -> tuple[Condition, ...]:
         if isinstance(value, list):
@@ -265,6 +274,7 @@ class _Reader:
             self.list_of(data.get("duration", []), f"{prefix}duration", self.duration),
             self.pointer_table(data.get("request", {}), f"{prefix}request", REQUEST_KEYS),
             self.pointer_table(data.get("response", {}), f"{prefix}response", RESPONSE_KEYS),
+            self.zone(times, f"{prefix}time"),
         )
 
     def time(self, value: Any, where: str) -> TimeRule:

@@ -19,13 +19,13 @@ _LONGEST = 10**13  # microseconds, about 116 days
 _PRECISION = {"s": "s", "ms": "ms", "us": "us", "ns": "ns"}
 
 
-def fill_times(record: Record, mapping: Variant, zone: ZoneInfo | None, view: View) -> None:
+def fill_times(record: Record, mapping: Variant, view: View) -> None:
     """Fill the times of `record`. A negative or senseless duration gives nothing."""
     for name in TIMES:
         rule = mapping.times.get(name)
         if rule is None:
             continue
-        at, precision = _time(rule, zone, view)
+        at, precision = _time(rule, mapping.zone, view)
         if at is not None:
             setattr(record, f"{name}_at", at)
             record.time_precision = record.time_precision or precision
@@ -84,10 +84,13 @@ def _by_pattern(value: Any, pattern: str, zone: ZoneInfo | None, context: FileCo
                 context.naive_times += 1
             at = at.replace(tzinfo=zone or context.zone)
         delta = at - _EPOCH
+        micros = (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
     except (ValueError, OverflowError):
+        micros = 0
+    if not _LEAST <= micros < _MOST:
         context.notice("unreadable_time")
         return None, None
-    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds, "us" if "%f" in pattern else "s"
+    return micros, "us" if "%f" in pattern else "s"
 
 
 def _number(value: Any) -> float | int | None:

@@ -6,6 +6,8 @@ would be missing for scoping. Texts are in it only where they were asked for.
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -21,6 +23,7 @@ from forensics.ingest.profile_files import read_profiles
 from forensics.ingest.profile_spec import read_spec
 from forensics.ingest.reader import Reading, open_file
 from forensics.ingest.record import HELD, EngineEvent, FileContext, Place, Record, Reject
+from forensics.ingest.sglang import worker_of_file
 from forensics.ingest.units import Unit, line_units, span_units
 from forensics.ingest.worker import Block
 
@@ -77,6 +80,7 @@ class Trial:
     empty: dict[str, float] = field(default_factory=dict)
     examples: list[dict[str, Any]] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)  # why files, or stretches of them, were not read at all
 
     @property
     def share(self) -> float | None:
@@ -117,21 +121,27 @@ def _read_file(
     trial: Trial, file: EvidenceFile, toml: str, zone: ZoneInfo, filled: dict[str, int], *, reveal: bool, most: int
 ) -> None:
     reading = Reading(None, str(zone), _MOST_LINE, 1000, 1 << 40, 1, 1, (toml,))
-    _, blocks = open_file(file, "0" * 64, reading)
-    context = FileContext(file.name, zone, modified_at=file.modified_ns // 1000)
+    account, blocks = open_file(file, "0" * 64, reading)
+    context = FileContext(file.name, zone, worker_of_file(file.name), file.modified_ns // 1000)
     # With the name given, the reader would take every object for one of this profile: what is not must be seen.
     reader = LineReader(trial.name, context, profiles=(toml,))
     profile = reader.known.load(trial.name)
     for unit in _units(blocks):
         if trial.lines >= most:
             break
-        if unit.structure or not unit.data.strip():
+        if isinstance(unit, Oversized):
+            trial.unread.append(account.detected.reason if unit.length == file.size else unit.reason)
+            continue
+        if unit.structure or (unit.reason is None and not unit.data.strip()):
             continue
         trial.lines += 1
-        context.place = Place(unit.offset, unit.size, unit.line, "0" * 64)
+        digest = unit.digest or hashlib.sha256(unit.data).hexdigest()
+        context.place = Place(unit.offset, unit.size, unit.line, digest)
         context.at, context.source, context.times = unit.at, unit.source, unit.times
         reader.last = None
         try:
+            if unit.reason is not None:
+                raise Reject(unit.reason)
             items = reader.read(unit.data)
         except Reject as reject:
             trial.rejected += 1
@@ -152,17 +162,17 @@ def _read_file(
         trial.notices[name] = trial.notices.get(name, 0) + count
 
 
-def _units(blocks: Iterable[Block | Oversized]) -> Iterator[Unit]:
-    """The units of all blocks, whatever they are made of."""
+def _units(blocks: Iterable[Block | Oversized]) -> Iterator[Unit | Oversized]:
+    """The units of all blocks, whatever they are made of, and the stretches that are not read."""
     for block in blocks:
         if isinstance(block, Oversized):
-            continue
-        if block.units is not None:
+            yield block
+        elif block.units is not None:
             yield from block.units
         elif block.spans is not None:
             yield from span_units(block.data or b"", block.spans)
         else:
-            yield from (unit for unit in line_units((block,)) if isinstance(unit, Unit))
+            yield from line_units((block,))
 
 
 def _count(trial: Trial, record: Record, filled: dict[str, int], *, reveal: bool) -> None:
@@ -203,8 +213,13 @@ def _short(value: Any) -> Any:
 
 
 def _missing(trial: Trial) -> Iterator[str]:
-    if not trial.records:
+    for why, count in sorted(Counter(trial.unread).items()):
+        yield f"not read {count} times: {why}" if count > 1 else f"not read: {why}"
+    if trial.unread and not trial.lines:
+        yield "no line was read; a trial opens compressed files and tables, but no archives: unpack those first"
+    elif not trial.records:
         yield "no record matched: check [detect] (or [text] regex) and [filter]"
+    if not trial.records:
         return
     for name, sentence in _NEEDED.items():
         if trial.empty[name] > 0:

@@ -82,6 +82,9 @@ def records_of_event(event: dict[str, Any], stamp: str | None, tags: str, contex
     batch = len(rids) > 1 or isinstance(event.get("rid"), list)
     records = []
     for item, rid in enumerate(rids):
+        if not rid:
+            context.notice("unreadable_entry")
+            continue
         if rid.startswith("HEALTH_CHECK"):
             continue
         record = Record(rid, "engine", part, worker=worker, time_precision=precision)
@@ -115,11 +118,7 @@ def record_of_export(obj: dict[str, Any], context: FileContext) -> Sequence[Item
         raise Reject("no_id")
     if rids[0].startswith("HEALTH_CHECK"):
         return STRUCTURE
-    record = Record(rids[0], "engine", worker=context.worker or context.source)
-    texts: list[Text] = []
-    record.texts = texts
-    _people(record, parameters, {})
-    record.prompt_state = _prompt(parameters, None, texts)
+    record, texts = _asked(rids[0], parameters, context)
     for name in ("request_finished_ts", "response_sent_to_client_ts"):
         if record.finished_at is None and obj.get(name):
             record.finished_at, record.time_precision = parse_time(obj[name], context)
@@ -138,15 +137,21 @@ def record_of_dump(request: dict[str, Any], out: dict[str, Any], context: FileCo
         raise Reject("no_id")
     if rids[0].startswith("HEALTH_CHECK"):
         return None
-    record = Record(rids[0], "engine", worker=context.worker or context.source)
-    texts: list[Text] = []
-    record.texts = texts
-    _people(record, request, {})
-    record.prompt_state = _prompt(request, None, texts)
+    record, texts = _asked(rids[0], request, context)
     _finish(record, out, texts)
     if record.prompt_tokens is None:
         record.prompt_tokens = openai.count(request.get("input_tokens"))
     return record
+
+
+def _asked(rid: str, request: dict[str, Any], context: FileContext) -> tuple[Record, list[Text]]:
+    """The record of one call with what its request says, and the list that its texts stand in."""
+    record = Record(rid, "engine", worker=context.worker or context.source)
+    texts: list[Text] = []
+    record.texts = texts
+    _people(record, request, {})
+    record.prompt_state = _prompt(request, None, texts)
+    return record, texts
 
 
 def _rids(event: dict[str, Any], obj: dict[str, Any], out: object) -> list[str]:
@@ -158,7 +163,9 @@ def _rids(event: dict[str, Any], obj: dict[str, Any], out: object) -> list[str]:
     if value is None and isinstance(out, dict) and isinstance(out.get("meta_info"), dict):
         value = out["meta_info"].get("id")
     if isinstance(value, list):
-        return [rid for item in value if (rid := id_text(item)) is not None]
+        # An item without an id keeps its place: texts and outputs go by it.
+        rids = [id_text(item) or "" for item in value]
+        return rids if any(rids) else []
     rid = id_text(value)
     if rid is None:
         return []

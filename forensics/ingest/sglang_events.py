@@ -12,7 +12,7 @@ from typing import Any
 
 from forensics.ingest import counts
 from forensics.ingest.record import STRUCTURE, EngineEvent, FileContext, Item
-from forensics.ingest.sglang import STAMP, worker_of_tags
+from forensics.ingest.sglang import STAMP, worker_of
 from forensics.ingest.timestamps import parse_time
 
 STATUS = "scheduler.status"
@@ -56,7 +56,6 @@ _CANARY = re.compile(r"launch_tag=([\w()]{1,40}) fail_reason=([\w+]{1,120}) ")
 _LEAK = re.compile(r"(\w{1,60})(?: pool)? memory leak detected!")
 _RANK = re.compile(r"\b(ATTN_CP|MOE_DP|DP|TP|PP|EP)(\d{1,5})\b")
 _SANE_EPOCH = (1e9, 1e10)
-_MOST_MEMBERS = 100_000
 
 
 def start_of_message(line: bytes) -> int | None:
@@ -87,7 +86,7 @@ def events_of_line(line: bytes, context: FileContext) -> Sequence[Item]:
     if event is None:
         return STRUCTURE
     event.at = at
-    event.worker = context.worker or worker_of_tags(tags)
+    event.worker = context.worker or worker_of(context.source, tags)
     for name, rank in _RANK.findall(tags):
         event.attributes[f"{name.lower()}_rank"] = int(rank)
     return (event,)
@@ -98,7 +97,7 @@ def status_events(obj: dict[str, Any], stamp: str | None, tags: str, context: Fi
     at, _ = parse_time(obj.get("timestamp") or stamp, context)
     at = at if at is not None else context.at
     rank = obj.get("rank")
-    worker = context.worker or worker_of_tags(tags)
+    worker = context.worker or worker_of(context.source, tags)
     place = context.place
     batch = f"status:{place.offset}" if place is not None else None
     lists = {kind: obj.get(name) for kind, name in (("running", "running_rids"), ("queued", "queued_rids"))}
@@ -109,7 +108,7 @@ def status_events(obj: dict[str, Any], stamp: str | None, tags: str, context: Fi
         whole.attributes["rank"] = rank
     events: list[Item] = [whole]
     for kind, rids in members.items():
-        for row, rid in enumerate(rids[:_MOST_MEMBERS]):
+        for row, rid in enumerate(rids):
             if isinstance(rid, str) and rid:
                 event = EngineEvent(f"status_{kind}", at, worker, rid, batch=batch, counts={"row": row})
                 events.append(event)

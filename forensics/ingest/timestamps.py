@@ -39,7 +39,7 @@ _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|μs|ms|s|m|h)")
 _UNITS = {"ns": 1e-3, "us": 1.0, "µs": 1.0, "μs": 1.0, "ms": 1e3, "s": 1e6, "m": 60e6, "h": 3600e6}
 _TICKS_AT_EPOCH = 621_355_968_000_000_000  # .NET counts 100 ns from the year 1
 _DAY = timedelta(days=1)
-# Outside these years a number is not a time of a log (2001-09-09 to 2286-11-20 in every unit).
+# Outside these years nothing is a time of a log (2001-09-09 to 2286-11-20; of numbers in every unit).
 _LEAST, _MOST = 10**15, 10**16
 
 
@@ -90,8 +90,10 @@ def _micros(at: datetime, digits: int, context: FileContext) -> tuple[int | None
         delta = at - _EPOCH
     except OverflowError:
         return None, None
-    precision = "s" if digits == 0 else "ms" if digits <= 3 else "us" if digits <= 6 else "ns"
-    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds, precision
+    micros = (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+    if not _LEAST <= micros < _MOST:
+        return None, None  # 0001-01-01, 1970-01-01: how programs write that there is no time
+    return micros, "s" if digits == 0 else "ms" if digits <= 3 else "us" if digits <= 6 else "ns"
 
 
 def _matched(match: re.Match[str], year: str | int, context: FileContext) -> tuple[int | None, str | None]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from forensics.ingest import bodies, vllm
-from forensics.ingest.envelope import id_text
 from forensics.ingest.record import Chunk, FileContext, Place, Record, Text
 
 _LEAST_EQUAL = 3  # different texts of one greatest length that betray a limit
@@ -88,14 +87,7 @@ def request_record(request_id: str, early: Early, cuts: Cuts, context: FileConte
         if early.prompt is not None:
             body = {name: value for name, value in body.items() if name != "prompt"}
         found = bodies.request_texts(body, texts) or found
-        for name in ("cache_salt", "user", "model"):
-            value = id_text(body[name]) if not isinstance(body.get(name), float | None) else None
-            if value is not None and name == "cache_salt":
-                record.ids[name] = value
-            elif value is not None:
-                setattr(record, "user_id" if name == "user" else name, value)
-        stream = body.get("stream")
-        record.stream = stream if isinstance(stream, bool) else None
+        bodies.request_facts(record, body)
     record.prompt_state = "truncated" if cut else "full" if found else "not_logged"
     return record
 

@@ -418,3 +418,13 @@ def test_the_services_own_tools_are_searched(bench):
         "choices[0].tool_calls[2].function.arguments": "{}",
         "choices[0].results[0].text": "pier 4",
     }
+
+
+def test_rows_of_one_number_that_differ_are_both_kept_and_the_side_is_not_whole(bench):
+    rows = [(1, "Is the "), (2, "pier open?"), (2, "pier open?"), (2, "quay shut?")]
+    head = {"CorrelationId": "c", "RequestId": "c", "ModelName": "m"}
+    lines = [{**head, "SequenceNumber": number, "RequestMessages": text} for number, text in rows]
+    bench.put("apim.jsonl", "".join(line(**row) for row in lines))
+    bench.run()
+    assert bench.texts("c") == {"<prompt": "Is the pier open?quay shut?"}
+    assert bench.joined()["c"]["prompt_state"] == "truncated"

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from forensics.ingest import llama
-from forensics.ingest.parsers import llama_server
-from forensics.ingest.record import EngineEvent, FileContext, Place, Record
+from forensics.ingest.parsers import llama_server, ollama
+from forensics.ingest.record import EngineEvent, FileContext, Item, Place, Record
 
 
 def http(path: str = "/v1/chat/completions", status: int = 200) -> str:
@@ -168,3 +168,45 @@ def test_the_servers_own_entry_point_names_the_slot():
         ("prompt", "prompt", "prompt", "p"),
         ("response", "choices[0].content", "response", "A"),
     ]
+
+
+# One file may hold the lines of several hosts, as Loki and CloudWatch export them.
+
+
+def read_from(module, lines: list[tuple[str, str]]) -> list[Item]:
+    """The items of (host, line) pairs."""
+    context = FileContext("s.log", ZoneInfo("UTC"))
+    log = module.open_log(context)
+    items: list[Item] = []
+    for number, (host, line) in enumerate(lines):
+        context.source, context.place = host, Place(number, 1, number, f"{number:064x}")
+        items += log.read(line.rstrip("\n").encode())
+    return [*items, *log.end()]
+
+
+def contents(items: list[Item]) -> set[tuple[str | None, ...]]:
+    """Of each record who printed it and its texts."""
+    return {(item.worker, *(text[3] for text in item.texts)) for item in items if isinstance(item, Record)}
+
+
+def test_a_body_is_paired_with_one_of_its_own_host():
+    lines = [("a", http()), ("a", asked("a?")), ("b", answered("c2", "B")), ("a", answered("c1", "A"))]
+    assert contents(read_from(llama_server, lines)) == {("a", "a?", "A"), ("b", "B")}
+
+
+def test_the_starts_of_one_host_are_not_those_of_another():
+    items = read_from(llama_server, [("a", busy(0, 1)), ("b", busy(0, 1)), ("a", START), ("b", busy(0, 2))])
+    starts = {(item.worker, item.attributes["process"]) for item in items if isinstance(item, EngineEvent)}
+    assert starts == {("a", 0), ("a", 1), ("b", 0)}
+
+
+def test_a_request_at_a_restart_is_kept():
+    assert contents(read_from(llama_server, [("a", http()), ("a", asked("a?")), ("a", START)])) == {("a", "a?")}
+
+
+def test_a_prompt_of_ollama_belongs_to_no_call_of_another_host():
+    prompt = 'time=2025-07-11T09:05:14.123Z level=DEBUG source=routes.go:1 msg="chat request" images=0 prompt="p?"'
+    end = '[GIN] 2025/07/11 - 09:05:19 | 200 |  5.19s |       10.0.0.12 | POST     "/api/chat"'
+    records = read_from(ollama, [("a", prompt), ("b", end)])
+    assert contents(records) == {("a", "p?"), ("b",)}
+    assert contents(read_from(ollama, [("a", prompt), ("b", prompt), ("a", end)])) == {("a", "p?"), ("b", "p?")}

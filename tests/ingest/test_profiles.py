@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -256,6 +257,50 @@ def test_made_ids_of_one_object_differ():
     assert len({item.request_id for item in items}) == 3
 
 
+def test_no_record_of_a_long_object_is_left_out():
+    toml = 'expand = "/events/*"\n' + HEAD.replace("/id", "/events") + '[map]\nrequest_id = "/id"\n'
+    items = Profile(read_spec(toml, "p")).parse({"events": [{"id": str(n)} for n in range(20_001)]}, context())
+    assert len({item.request_id for item in items}) == 20_001
+
+
+TURNS = {"id": "1", "turns": [{"from": "human", "body": "Is berth 12 free?"}, {"content": "known"}], "system": "s"}
+ASKED = '[map]\nrequest_id = "/id"\n[request]\nmessages = "/turns"\nsystem = "/system"\n'
+
+
+def test_a_prompt_with_messages_of_unknown_keys_is_not_whole():
+    profile, where = Profile(read_spec(HEAD + ASKED, "p")), context()
+    (record,) = profile.parse(json.loads(json.dumps(TURNS)), where)
+    assert (record.prompt_state, where.notices) == ("truncated", {"unknown_body": 1})
+    assert profile.parse({"id": "1", "turns": [{"role": "user", "content": None}]}, context())[0].prompt_state == "full"
+    assert profile.parse({"id": "1", "turns": [{"body": "x"}]}, context())[0].prompt_state == "absent"
+
+
+def test_keys_are_renamed():
+    names = '[rename]\n"/turns/*/body" = "content"\n"/turns/*/from" = "role"\n'
+    record = one(HEAD + names + ASKED, json.loads(json.dumps(TURNS)))
+    assert record.prompt_state == "full"
+    assert [text[1::2] for text in record.texts] == [
+        ("messages[0].content", "Is berth 12 free?"),
+        ("messages[1].content", "known"),
+        ("system", "s"),
+    ]
+
+
+@pytest.mark.parametrize(("value", "status"), [(False, None), ("0", None), (0, None), ("timeout", "error"), ({}, None)])
+def test_an_error_that_says_no_is_none(value, status):
+    toml = HEAD + '[map]\nrequest_id = "/id"\nerror = "/err"\n'
+    assert one(toml, {"id": "1", "err": value}).status == status
+
+
+def test_a_variant_may_have_a_zone_of_its_own():
+    toml = HEAD + (
+        '[map]\nrequest_id = "/id"\n[time]\nzone = "Europe/Berlin"\nreceived = "/at"\n'
+        '[[variant]]\nwhen = { keys = ["/tokyo"] }\ntime = { zone = "Asia/Tokyo" }\n'
+    )
+    hours = [one(toml, {"id": "1", "at": "2026-03-04T12:00:00", **more}).received_at for more in ({}, {"tokyo": 1})]
+    assert hours[0] - hours[1] == 8 * 3_600_000_000  # UTC+1 and UTC+9
+
+
 def test_a_record_without_an_id_is_rejected():
     with pytest.raises(Reject, match="no_id"):
         one(HEAD + '[map]\nrequest_id = "/other"\n', {"id": ""})
@@ -330,6 +375,45 @@ def test_a_line_log_is_read_by_named_groups(bench):
     assert (file["format"], file["records"], file["structure"], file["rejected"]) == ("lines", 1, 1, 1)
 
 
+def test_what_stands_behind_the_match_is_counted():
+    toml = HEAD.partition("[detect]")[0] + (
+        '[text]\nregex = \'(?P<id>\\S+) said="(?P<said>[^"]*)"\'\nexamples = [\'a said="b"\']\n'
+        '[map]\nrequest_id = "/id"\n'
+    )
+    profile, where = Profile(read_spec(toml, "p")), context()
+    profile.parse_line(b'a said="b"  ', where)
+    assert where.notices == {}
+    profile.parse_line(rb'a said="At \"six\"."', where)
+    assert where.notices == {"unmatched_rest": 1}
+
+
+def test_a_trial_says_what_was_not_read(tmp_path):
+    _, toml = worked_example()
+    (tmp_path / "acme.toml").write_text(toml)
+    with zipfile.ZipFile(tmp_path / "logs.zip", "w") as archive:
+        archive.writestr("gateway.jsonl", worked_example()[0])
+    trial = try_profile(tmp_path / "acme.toml", (tmp_path / "logs.zip",))
+    assert (trial.lines, len(trial.unread)) == (0, 1)
+    assert any("archives" in sentence for sentence in trial.missing)
+    assert not any("[detect]" in sentence for sentence in trial.missing)
+
+
+def test_a_trial_shows_the_ids_that_ingest_makes(bench, tmp_path):
+    toml = HEAD.replace("[detect]", "made_id = true\n[detect]")
+    (tmp_path / "p.toml").write_text(toml)
+    log = bench.put("log.jsonl", '{"id": "1"}\n{"id": "2"}\n')
+    trial = try_profile(tmp_path / "p.toml", (log,))
+    bench.run(profiles=(toml,))
+    assert {example["request_id"] for example in trial.examples} == set(bench.joined())
+
+
+def test_a_trial_knows_the_worker_in_a_file_s_name(tmp_path):
+    (tmp_path / "p.toml").write_text(HEAD + '[map]\nrequest_id = "/id"\nworker = "@worker"\n')
+    (tmp_path / "node_3.log").write_text('{"id": "1"}\n')
+    trial = try_profile(tmp_path / "p.toml", (tmp_path / "node_3.log",))
+    assert trial.examples[0]["worker"] == "node_3"
+
+
 def test_a_line_beyond_the_limit_is_not_matched():
     profile = Profile(read_spec(TEXT.replace("[text]", "[text]\nlongest_line = 100"), "p"))
     assert profile.accepts_line(b"a id=1 said x")
@@ -353,6 +437,9 @@ def test_expressions_that_hostile_lines_slow_down_are_refused(regex):
 @pytest.mark.parametrize(
     ("toml", "words"),
     [
+        ("ids = 3\n" + HEAD, "ids: must be a table"),
+        (HEAD + '[rename]\n"/a/*" = "b"\n', "rename./a/*: must be a pointer into the record that ends with a key"),
+        (HEAD + '[rename]\n"/a" = 3\n', "rename./a: must be a text"),
         ("[profile", "is not TOML"),
         ('[profile]\nname = "a"\n', "`vantage` is missing"),
         ('[profile]\nname = "x1"\nvantage = "moon"\n[detect]\nkeys = ["/a"]\n', "vantage"),

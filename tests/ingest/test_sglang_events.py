@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from forensics.ingest.parsers import sglang_engine, sglang_router
-from forensics.ingest.record import EngineEvent, FileContext, Place
+from forensics.ingest.parsers import kv_events, sglang_dump, sglang_engine, sglang_json, sglang_router
+from forensics.ingest.record import EngineEvent, FileContext, Place, Record
 
 STAMP = "[2026-01-02 03:04:05 DP1 TP0] "
 
@@ -136,3 +136,42 @@ def test_the_routers_times_are_utc_whatever_zone_is_declared():
     (record,) = sglang_router.parse_line(line.encode(), here)
     assert record.received_at == 1_771_507_938_000_000
     assert here.naive_times == 0
+
+
+def test_an_event_names_the_worker_as_the_requests_of_its_log_do():
+    where = context()
+    where.source = "pod-a"
+    (batch,) = sglang_engine.parse_line((STAMP + "Decode batch, #running-req: 3").encode(), where)
+    status = json.dumps({"event": "scheduler.status", "running_rids": ["r"], "queued_rids": []})
+    events = sglang_json.parse(json.loads(status), where, "2026-01-02 03:04:05", " DP1 TP0")
+    (request,) = sglang_json.parse({"event": "request.received", "rid": "r", "obj": {"text": "p"}}, where, None, " DP1")
+    assert request.worker == "pod-a DP1"
+    assert {batch.worker, *(event.worker for event in events)} == {"pod-a DP1"}
+
+
+def test_an_item_of_a_batch_without_an_id_moves_no_text_to_another():
+    event = {
+        "event": "request.finished",
+        "rid": ["a", None, "c"],
+        "obj": {"text": ["pa", "pb", "pc"]},
+        "out": [{"text": "ra"}, {"text": "rb"}, {"text": "rc"}],
+    }
+    where = context()
+    records = sglang_json.parse(event, where)
+    assert {record.request_id: [text[3] for text in record.texts] for record in records} == {
+        "a": ["pa", "ra"],
+        "c": ["pc", "rc"],
+    }
+    assert where.notices == {"unreadable_entry": 1}
+
+
+def test_a_dumped_batch_with_too_few_answers_keeps_every_prompt():
+    call = {"request": {"rid": ["a", "b"], "text": ["pa", "pb"]}, "out": [{"text": "ra", "meta_info": {}}]}
+    records = [item for item in sglang_dump.parse({"sglang_dump": call}, context()) if isinstance(item, Record)]
+    assert [(record.request_id, record.texts[0][3]) for record in records] == [("a", "pa"), ("b", "pb")]
+
+
+@pytest.mark.parametrize("sort", [{"a": 1}, ["BlockStored"]])
+def test_a_type_that_is_no_word_is_another_formats(sort):
+    assert not kv_events.accepts({"type": sort, "block_hashes": []})
+    assert not kv_events.accepts({"ts": 1, "events": [{"type": sort}]})

@@ -152,3 +152,10 @@ def test_relative_clocks_and_durations():
         "2h": 7_200_000_000,
     }
     assert [parse_duration(text) for text in ("", "5", "s", "1.3 s", "-1s", "1s!")] == [None] * 6
+
+
+@pytest.mark.parametrize("text", ["0001-01-01T00:00:00Z", "1970-01-01T00:00:00+00:00", "9999-12-31T23:59:59Z"])
+def test_how_programs_write_that_there_is_no_time(text):
+    where = FileContext("x", ZoneInfo("UTC"))
+    assert parse_time(text, where) == (None, None)
+    assert where.notices == {"unreadable_time": 1}

@@ -78,7 +78,10 @@ class Reader:
         call = self._calls.get(key)
         if call is None:
             call = self._calls[key] = _Call(self._context.place)
-        call.rows.setdefault(number if number is not None else len(call.rows), row)
+        if number is None or (number in call.rows and call.rows[number] != row):
+            # Whatever it is, it is kept; behind the numbered rows, where a gap tells that the order is not known.
+            number = max(call.rows) + 2 if call.rows else 0
+        call.rows[number] = row
         if len(self._calls) > _MOST_OPEN:
             self._context.notice("call_given_out_early")
             return [self._record(next(iter(self._calls)))]

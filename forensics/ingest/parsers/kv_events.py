@@ -20,7 +20,6 @@ VERSIONS = "vLLM 0.10 to 0.33, SGLang 0.5.20 and later (objects with a type)"
 SOURCE = "the projects' source; no public recording was found"
 
 _KINDS = {"BlockStored": "blocks_stored", "BlockRemoved": "blocks_removed", "AllBlocksCleared": "cache_flush"}
-_MOST_EVENTS = 100_000
 
 
 def may(keys: frozenset[str]) -> bool:
@@ -30,11 +29,17 @@ def may(keys: frozenset[str]) -> bool:
 
 def accepts(obj: Object) -> bool:
     """Whether an object is an event or a batch of them."""
-    if obj.get("type") in _KINDS:
+    if _kind(obj) is not None:
         return obj["type"] == "AllBlocksCleared" or isinstance(obj.get("block_hashes"), list)
     events = obj.get("events")
     first = events[0] if isinstance(events, list) and events else None
-    return "ts" in obj and isinstance(first, dict) and first.get("type") in _KINDS
+    return "ts" in obj and isinstance(first, dict) and _kind(first) is not None
+
+
+def _kind(obj: Object) -> str | None:
+    """The kind of an event; `type` may hold anything in the objects of other formats."""
+    name = obj.get("type")
+    return _KINDS.get(name) if isinstance(name, str) else None
 
 
 def parse(obj: Object, context: FileContext) -> Sequence[Item]:
@@ -44,11 +49,12 @@ def parse(obj: Object, context: FileContext) -> Sequence[Item]:
     rank = obj.get("attn_dp_rank", obj.get("data_parallel_rank"))
     events = obj["events"] if isinstance(obj.get("events"), list) else [obj]
     items: list[Item] = []
-    for value in events[:_MOST_EVENTS]:
-        if not isinstance(value, dict) or value.get("type") not in _KINDS:
+    for value in events:
+        kind = _kind(value) if isinstance(value, dict) else None
+        if kind is None:
             context.notice("unreadable_entry")
             continue
-        event = _event(value)
+        event = _event(kind, value)
         event.at, event.worker = at, context.worker or context.source
         if isinstance(rank, int) and not isinstance(rank, bool):
             event.attributes["dp_rank"] = rank
@@ -56,8 +62,8 @@ def parse(obj: Object, context: FileContext) -> Sequence[Item]:
     return items or STRUCTURE
 
 
-def _event(value: dict[str, Any]) -> EngineEvent:
-    event = EngineEvent(_KINDS[value["type"]])
+def _event(kind: str, value: dict[str, Any]) -> EngineEvent:
+    event = EngineEvent(kind)
     for name, key in (("blocks", "block_hashes"), ("tokens", "token_ids")):
         if isinstance(value.get(key), list):
             event.counts[name] = len(value[key])

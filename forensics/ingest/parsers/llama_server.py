@@ -15,7 +15,7 @@ from typing import Any
 from forensics.ingest import llama, loose_json
 from forensics.ingest.parsers import llama_json
 from forensics.ingest.record import HELD, STRUCTURE, EngineEvent, FileContext, Item, Place, Record, Reject
-from forensics.ingest.timestamps import parse_uptime
+from forensics.ingest.timestamps import parse_time, parse_uptime
 
 NAME = "llama_server"
 KIND = "log"
@@ -47,11 +47,12 @@ _KNOWN_HEAD = re.compile(
     _HEAD + rb"(?:slot|srv|que|res|main|llama_|common_|ggml_|load|print_info|build:|system|warning:) *"
 )
 _BACKWARDS_US = 5_000_000
+_MOST_PROCESSES = 1000
 
 
 @dataclass(slots=True)
 class _Process:
-    """One process that writes into the log; a router's children are told apart by their port."""
+    """One process of the log: told apart by who wrote the line, a router's children also by their port."""
 
     starts: int = 0
     busy: bool = True  # something but a start was seen since the last start
@@ -93,10 +94,18 @@ def open_log(context: FileContext) -> _Log:
 class _Log:
     def __init__(self, context: FileContext) -> None:
         self.context = context
-        self._processes: dict[bytes | None, _Process] = {}
+        self._processes: dict[tuple[str | None, bytes | None], _Process] = {}
+        self._left: list[Item] = []  # of processes that are forgotten
 
     def read(self, line: bytes) -> Sequence[Item]:
         """The items of one line."""
+        items = self._read(line)
+        if not self._left:
+            return items
+        left, self._left = self._left, []
+        return [*left, *items]
+
+    def _read(self, line: bytes) -> Sequence[Item]:
         slot = _SLOT.match(line)
         if slot is not None:
             return self._slot(slot)
@@ -118,12 +127,7 @@ class _Log:
 
     def _process(self, match: re.Match[bytes]) -> tuple[_Process, int | None]:
         """The process of a line and the line's time since its start."""
-        port = match.group(1)
-        process = self._processes.get(port)
-        if process is None:
-            if len(self._processes) > 1000:
-                self._processes.clear()
-            process = self._processes[port] = _Process()
+        process = self._of_port(match.group(1))
         if match.group(2) is None:
             return process, None
         relative = parse_uptime(match.group(2).decode())
@@ -134,6 +138,21 @@ class _Log:
         process.last_us = relative
         return process, relative
 
+    def _of_port(self, port: bytes | None) -> _Process:
+        key = (self.context.source, port)
+        process = self._processes.get(key)
+        if process is None:
+            if len(self._processes) >= _MOST_PROCESSES:
+                self._leave(self._processes.pop(next(iter(self._processes))))
+            process = self._processes[key] = _Process()
+        return process
+
+    def _leave(self, process: _Process) -> None:
+        """Give out the request of a process that will not print its answer any more."""
+        if process.request is not None:
+            self._left += self._record(*process.request, None)
+            process.request = None
+
     def _start(self, process: _Process) -> bool:
         """Count a start, unless the lines of one are still being read."""
         if not process.busy:
@@ -142,7 +161,8 @@ class _Log:
         process.busy = False
         process.last_us = process.slot = process.task = None
         process.ended = process.bodies = 0
-        process.http = process.request = None
+        process.http = None
+        self._leave(process)
         return True
 
     def _event(self, event: EngineEvent, process: _Process, relative: int | None, port: bytes | None) -> EngineEvent:
@@ -191,7 +211,7 @@ class _Log:
         return (self._event(found, process, relative, port),)
 
     def _early(self, match: re.Match[bytes]) -> Sequence[Item]:
-        process = self._processes.setdefault(None, _Process())
+        process = self._of_port(None)
         slot, _, task, in_cache, to_process, kept, released = match.groups()
         name = str(int(slot))
         if task is not None:
@@ -214,13 +234,13 @@ class _Log:
                 values[name] = loose_json.loads(text)
             except ValueError:
                 continue
-        process = self._processes.setdefault(None, _Process())
+        process = self._of_port(None)
         message = match.group(1).decode("utf-8", "replace")
         if message.startswith(llama.STARTS):
             started = self._start(process)
-            at = llama_json.items_of("all slots are idle", values, self.context)
             event = self._event(EngineEvent("process_start"), process, None, None)
-            event.at = at[0].at if at and isinstance(at[0], EngineEvent) else event.at
+            at, _ = parse_time(values.get("timestamp"), self.context)
+            event.at = at if at is not None else event.at
             first: list[Item] = [event] if started else []
             return [*first, *self._marked(llama_json.items_of(message, values, self.context), process)] or STRUCTURE
         process.busy = True
@@ -324,8 +344,6 @@ class _Log:
 
     def end(self) -> Sequence[Item]:
         """Requests whose answer is not in the log."""
-        items: list[Item] = []
         for process in self._processes.values():
-            if process.request is not None:
-                items += self._record(*process.request, None)
-        return items
+            self._leave(process)
+        return self._left

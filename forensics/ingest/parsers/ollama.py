@@ -59,6 +59,7 @@ _MOST_OPEN = 2000
 class _Prompt:
     record: Record
     at: int
+    source: str | None  # who wrote it, where a wrapper says so
 
 
 def accepts_line(line: bytes) -> bool:
@@ -129,7 +130,7 @@ class _Log:
         record.prompt_state, record.response_state = "full", "not_logged"
         if at is None:
             return (self._named(record, place),)
-        self._open.append(_Prompt(record, at))
+        self._open.append(_Prompt(record, at, self.context.source))
         if len(self._open) > _MOST_OPEN:
             self.context.notice("open_calls_closed")
             oldest = self._open.pop(0).record
@@ -150,14 +151,17 @@ class _Log:
         record.prompt_state = record.response_state = "not_logged"
         if at is not None and latency is not None and "embed" not in endpoint:
             # Whatever started before this call's end can be its prompt; with several, none is taken.
-            begun = [prompt for prompt in self._open if prompt.at >= at - latency - _SLACK_US]
-            stale = [prompt for prompt in self._open if prompt.at < at - latency - _SLACK_US]
+            earliest = at - latency - _SLACK_US
+            others = [prompt for prompt in self._open if prompt.source != self.context.source]
+            own = [prompt for prompt in self._open if prompt.source == self.context.source]
+            begun = [prompt for prompt in own if prompt.at >= earliest]
+            stale = [prompt for prompt in own if prompt.at < earliest]
             if status == "200" and len(begun) == 1 and not stale:
                 record = begun[0].record
-                self._open = []
+                self._open = others
             elif status == "200" and begun:
                 items += [self._named(prompt.record, prompt.record.place) for prompt in begun]
-                self._open = stale
+                self._open = [*others, *stale]
         record.endpoint, record.status = endpoint, status
         record.finished_at, record.latency_us = at, latency
         if record.received_at is None and at is not None and latency is not None:

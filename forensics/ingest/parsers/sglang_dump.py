@@ -38,9 +38,10 @@ def parse(obj: Object, context: FileContext) -> Sequence[Item]:
     rid = request.get("rid")
     if isinstance(rid, list):
         texts = request.get("text")
-        outs = out if isinstance(out, list) else [None] * len(rid)
+        outs = out if isinstance(out, list) else []
         items: list[Item] = []
-        for number, (one, said) in enumerate(zip(rid, outs, strict=False)):
+        for number, one in enumerate(rid):
+            said = outs[number] if number < len(outs) else None
             text = texts[number] if isinstance(texts, list) and number < len(texts) else None
             items += _one({**request, "rid": one, "text": text}, said, call, context)
         return tuple(items)
