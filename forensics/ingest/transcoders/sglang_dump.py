@@ -21,7 +21,7 @@ from forensics.ingest.units import Unit
 NAME = "sglang_dump"
 TITLE = "SGLang request dumps and crash dumps (pickle); read with `--allow-pickle` only, and never run"
 VERSIONS = "SGLang 0.4.4 to 0.5.23; pickle protocols 0 to 5"
-SOURCE = "the engine's source at these releases; dumps of a running engine"
+SOURCE = "public copies of the engine's source; no dump of a running engine was read"
 PERMISSION = "pickle_not_allowed"
 REFUSED = "a pickle (SGLang's dumps are ones); to have its data read, without running it, give --allow-pickle"
 
