@@ -305,6 +305,8 @@ def _identify(
             continue
         if record.request_id is None:
             record.request_id = value
+            if kind == "response_id":
+                ids[kind] = value  # the join must know that the call is named by its answer
         elif value != record.request_id:
             ids.setdefault(kind.lower().replace("x_request_id", "x-request-id"), value)
     if request is not None and "previous_response_id" in request:

@@ -55,6 +55,7 @@ def figures_of(case: Case) -> tuple[dict[str, Any], list[str]]:
         dict(zip(("vantage", "other_vantage", "outcome", "requests"), row, strict=True))
         for row in case.rows("ingest/join_figures")
     ]
+    figures["joined_unchecked"] = case.rows("ingest/unchecked_joins")[0][0]
     figures["divergences"] = [
         dict(zip(("side", "vantage_a", "vantage_b", "kind", "requests", "texts"), row, strict=True))
         for row in case.rows("ingest/divergence_figures")
@@ -119,6 +120,11 @@ def _join_warnings(figures: dict[str, Any]) -> list[str]:
         else:
             what = f"is not what the {first} logged"
         warnings.append(f"{counts} {what}: it changed after the {first}; `forensics ask CASE divergences`")
+    if figures["joined_unchecked"]:
+        warnings.append(
+            f"{figures['joined_unchecked']} calls are joined by the id of the answer alone, where no prompts could be "
+            "compared: an answer that went to the wrong call would look the same (basis `..._no_prompt`)"
+        )
     unsure = sum(
         found["requests"]
         for found in figures["joins"]

@@ -2,7 +2,8 @@
 
 Ids first, the best kind by measured uniqueness; then ids that engines make from the gateway's; then ids that may
 stand for several calls; last, equal texts at a fitting time. Two different calls are never merged: what is tied or
-contradicted stays apart and is counted.
+contradicted stays apart and is counted. An id that an answer brought along is checked by the prompts: the leak that is
+looked for would bring it to the wrong call.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ _TABLES = (
 )
 _ID_TIERS = (1, 2, 3)
 _TEXT_TIER = 4
+# What callers write, as they wrote it or as an engine renders it; the rest is the same for many calls, or rewritten.
+_WRITTEN = ("user", "prompt")
+_MESSAGES = ("assistant", "system", "tool", "user")
 
 
 def rebuild(case: Case, isolate_by: str, infer_zones: bool = True) -> list[ZoneFinding]:
@@ -36,6 +40,8 @@ def rebuild(case: Case, isolate_by: str, infer_zones: bool = True) -> list[ZoneF
     case.clear(_TABLES)
     states: dict[str, object] = {"states": list(STATES)}
     zones = _group_and_link(case, states, infer_zones)
+    case.run("ingest/through_pairs")
+    _check_prompts(case)
     case.run("ingest/request_roots")
     case.run("ingest/request_joins")
     case.run("ingest/join_outcomes")
@@ -75,6 +81,9 @@ def link(case: Case) -> None:
     case.run("ingest/join_candidates")
     case.run("ingest/clock_calls")
     _estimate_clocks(case)
+    case.run("ingest/id_pairs")
+    case.run("ingest/pair_times")
+    _check_prompts(case)
     case.run("ingest/join_checks")
     for tier in _ID_TIERS:
         _settle(case, tier)
@@ -82,6 +91,10 @@ def link(case: Case) -> None:
     if case.rows("ingest/text_keys_made")[0][0]:
         case.run("ingest/clock_calls_by_text")
         _estimate_clocks(case)
+        case.run("ingest/text_pairs")
+        case.run("ingest/pair_times")
+        case.run("ingest/text_pairs_timed")
+        _find_prompts(case, _MESSAGES, every=True)
         case.run("ingest/text_candidates")
         _settle(case, _TEXT_TIER)
     case.run("ingest/clock_calls_joined")
@@ -96,6 +109,20 @@ def drop_scratch(case: Case) -> None:
 def _estimate_clocks(case: Case) -> None:
     case.run("ingest/clock_differences")
     case.run("ingest/clock_estimates")
+
+
+def _check_prompts(case: Case) -> None:
+    # The last and the longest text tell one call from another; all texts of long chats would be a search of its own.
+    _find_prompts(case, _WRITTEN, every=False)
+    case.run("ingest/prompt_checks")
+
+
+def _find_prompts(case: Case, roles: tuple[str, ...], *, every: bool) -> None:
+    case.run("ingest/prompt_places", {"roles": list(roles), "every": every})
+    case.run("ingest/prompt_insides")
+    for page in range(int(case.rows("ingest/prompt_pages")[0][0])):
+        case.run("ingest/prompt_inside", {"page": page})
+    case.run("ingest/prompt_finds")
 
 
 def _settle(case: Case, tier: int) -> None:

@@ -307,7 +307,8 @@ def whole_number(value: Any) -> int | None:
 def _ids(record: Record, mapping: Variant, spec: Spec, view: View, response: Object | None) -> None:
     for kind, pointers in mapping.ids.items():
         value = id_text(first(pointers, view))
-        if value is not None and value != record.request_id:
+        # Of a call that its answer names the join must know that.
+        if value is not None and (value != record.request_id or kind == "response_id"):
             record.ids[f"joins.{kind}" if kind in spec.join else kind] = value
     for name in ID_HEADERS:
         if name in view.headers:
@@ -319,7 +320,7 @@ def _ids(record: Record, mapping: Variant, spec: Spec, view: View, response: Obj
     own = response.get("id") if response is not None else None
     if isinstance(own, str) and own:
         if record.request_id is None:
-            record.request_id = own
+            record.request_id = record.ids["response_id"] = own
         elif own != record.request_id:
             record.ids.setdefault("response_id", own)
 

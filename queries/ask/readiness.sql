@@ -7,7 +7,7 @@
 -- had it. The advice is the one for the most specific pattern that the format fits.
 WITH everything AS (SELECT count(*) AS requests FROM joined_requests),
 places AS (
-    SELECT q.request, q.vantage, e.format, q.prompt_state, q.response_state, q.worker, q.received_at, q.finished_at,
+    SELECT q.request, q.request_id, q.vantage, e.format, q.prompt_state, q.response_state, q.worker, q.received_at, q.finished_at,
         q.time_precision
     FROM requests q
     JOIN evidence e ON e.evidence = q.evidence
@@ -36,30 +36,18 @@ bodies AS (
 lacks AS (
     SELECT finding, side, vantage, format, request FROM bodies
     UNION ALL
-    SELECT 'no_tenant', NULL, p.vantage, p.format, p.request
+    SELECT l.finding, NULL, p.vantage, p.format, p.request
     FROM places p
     JOIN joined_requests j ON j.request = p.request
-    WHERE j.tenant_id IS NULL
-    UNION ALL
-    SELECT 'no_worker', NULL, p.vantage, p.format, p.request
-    FROM places p
-    JOIN joined_requests j ON j.request = p.request
-    WHERE j.worker IS NULL
-    UNION ALL
-    SELECT 'no_received_time', NULL, p.vantage, p.format, p.request
-    FROM places p
-    JOIN joined_requests j ON j.request = p.request
-    WHERE j.received_at IS NULL
-    UNION ALL
-    SELECT 'no_finished_time', NULL, p.vantage, p.format, p.request
-    FROM places p
-    JOIN joined_requests j ON j.request = p.request
-    WHERE j.finished_at IS NULL
-    UNION ALL
-    SELECT 'one_vantage', NULL, p.vantage, p.format, p.request
-    FROM places p
-    JOIN joined_requests j ON j.request = p.request
-    WHERE NOT contains(j.vantages, ',')
+    CROSS JOIN LATERAL (
+        VALUES
+            ('no_tenant', j.tenant_id IS NULL),
+            ('no_worker', j.worker IS NULL),
+            ('no_received_time', j.received_at IS NULL),
+            ('no_finished_time', j.finished_at IS NULL),
+            ('one_vantage', NOT contains(j.vantages, ','))
+    ) l(finding, holds)
+    WHERE l.holds
     UNION ALL
     SELECT 'precision_seconds', NULL, p.vantage, p.format, p.request
     FROM places p
@@ -70,7 +58,7 @@ lacks AS (
     JOIN joined_requests j ON j.request = p.request
     ANTI JOIN (FROM residencies WHERE basis = 'logged') r ON r.request = p.request
     ANTI JOIN (FROM engine_events WHERE slot IS NOT NULL OR batch IS NOT NULL OR iteration IS NOT NULL) e
-        ON e.request_id = j.request_id
+        ON e.request_id = p.request_id
     WHERE p.vantage = 'engine' OR NOT contains(j.vantages, 'engine')
     UNION ALL
     SELECT 'texts_differ', d.side, NULL, NULL, d.request

@@ -7,7 +7,7 @@
 -- place.
 CREATE OR REPLACE TEMP TABLE clock_calls AS
 SELECT l.near, l.far, l.near_vantage, l.far_vantage,
-    CASE WHEN l.basis IN ('id', 'derived_id', 'id_and_text') THEN 'ids' ELSE 'texts' END AS told_by
+    CASE WHEN l.basis IN ('text', 'text_and_time') THEN 'texts' ELSE 'ids' END AS told_by
 FROM join_links l
-WHERE l.basis IN ('id', 'derived_id', 'id_and_text', 'text')
+WHERE l.basis NOT IN ('shared_id', 'text_and_time', 'shared_id_no_prompt')
     OR (l.basis = 'text_and_time' AND (l.near, l.far) IN (SELECT (near, far) FROM clock_calls WHERE told_by = 'texts'))

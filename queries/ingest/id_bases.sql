@@ -8,7 +8,7 @@
 -- that somebody logged is seen later; an id that is known elsewhere as it stands is never taken apart.
 CREATE OR REPLACE TEMP TABLE id_bases AS
 WITH strange AS (
-    SELECT key, vantage, kind, id
+    SELECT key, vantage, kind, id, brought
     FROM request_ids
     WHERE weight < 2
         AND regexp_matches(id, '[-_]')
@@ -16,7 +16,7 @@ WITH strange AS (
 ),
 -- Patterns as literals: they are compiled once, not once per id.
 taken_apart AS (
-    SELECT key, vantage, kind, unnest([
+    SELECT key, vantage, kind, brought, unnest([
             {form: 'prefix', steps: 1, id: regexp_extract(id, '^(?:chatcmpl|cmpl|resp|msg|req)[-_](.+)$', 1)},
             {form: 'suffix', steps: 1, id: regexp_extract(id, '^(.{4,})-[0-9a-f]{8}$', 1)},
             {form: 'item', steps: 1, id: regexp_extract(id, '^(.{4,})_[0-9]{1,4}$', 1)},
@@ -38,7 +38,8 @@ taken_apart AS (
     FROM strange
 )
 SELECT t.key, t.vantage, t.base.id AS id, min_by(t.kind, t.base.steps || t.kind) AS kind,
-    min_by(t.base.form, t.base.steps || t.base.form) AS form, min(t.base.steps) AS steps
+    min_by(t.base.form, t.base.steps || t.base.form) AS form, min(t.base.steps) AS steps,
+    bool_and(t.brought) AS brought
 FROM taken_apart t
 WHERE t.base.id <> ''
     AND EXISTS (FROM request_ids o WHERE o.id = t.base.id AND o.vantage <> t.vantage AND o.weight < 2)

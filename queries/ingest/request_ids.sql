@@ -6,7 +6,8 @@
 -- Weight 0: the id that names the record. Weight 1: another id of one call. Weight 2: an id that may stand for several
 -- calls (a trace, a correlation, a label of the caller's) and joins only what nothing else speaks against. Ids of
 -- sessions, conversations, users and keys stand for many calls and are left out. A profile
--- marks kinds of its own that stand for one call with `joins.` before their name.
+-- marks kinds of its own that stand for one call with `joins.` before their name. `brought`: the id is known from the
+-- body of an answer alone. A body that went to the wrong call brought its id along; an engine's ids are its own.
 CREATE OR REPLACE TEMP TABLE request_ids AS
 WITH known(name, weight) AS (
     VALUES
@@ -20,22 +21,27 @@ WITH known(name, weight) AS (
         ('trace-id', 2), ('traceid', 2), ('x-trace-id', 2), ('span-id', 2), ('traceparent', 2), ('correlation-id', 2),
         ('correlationid', 2), ('x-correlation-id', 2), ('custom-id', 2), ('external-trace-id', 2)
 ),
+of_answers(name) AS (
+    VALUES ('response-id'), ('responseid'), ('completion-id'), ('generation-id'), ('gen-ai-response-id')
+),
 kinds AS (
-    SELECT i.kind, coalesce(k.weight, 1) AS weight
+    SELECT i.kind, coalesce(k.weight, 1) AS weight,
+        regexp_replace(lower(replace(i.kind, 'joins.', '')), '[^a-z0-9]+', '-', 'g') IN (FROM of_answers) AS of_answer
     FROM (SELECT DISTINCT kind FROM record_ids) i
     LEFT JOIN known k ON k.name = regexp_replace(lower(i.kind), '[^a-z0-9]+', '-', 'g')
     WHERE k.name IS NOT NULL OR starts_with(i.kind, 'joins.')
 ),
 every AS (
-    SELECT key, vantage, 'request_id' AS kind, request_id AS id, 0 AS weight
+    SELECT key, vantage, 'request_id' AS kind, request_id AS id, 0 AS weight, NULL AS of_answer
     FROM request_rows
     UNION ALL
-    SELECT q.key, q.vantage, i.kind, i.id, k.weight
+    SELECT q.key, q.vantage, i.kind, i.id, k.weight, k.of_answer
     FROM record_ids i
     JOIN kinds k ON k.kind = i.kind
     JOIN record_groups g ON g.record = i.record
     JOIN request_rows q ON q.call = g.call
 )
-SELECT key, vantage, id, min(weight) AS weight, substr(min(weight || kind), 2) AS kind
+SELECT key, vantage, id, min(weight) AS weight, substr(min(weight || kind), 2) AS kind,
+    vantage <> 'engine' AND coalesce(bool_and(of_answer), FALSE) AS brought
 FROM every
 GROUP BY key, vantage, id

@@ -1,5 +1,5 @@
 -- question: (effect) which rows of different vantages are one call?
--- inputs:   request_rows, join_links
+-- inputs:   request_rows, join_links, prompt_checks (of through_pairs)
 -- grain:    one row per call x vantage, with the row that the joined call is named by
 -- parameters: none
 -- order:    none
@@ -18,6 +18,7 @@ client_through AS (
     WHERE f.near_vantage = 'engine'
       AND f.far NOT IN (SELECT key FROM client_direct)
       AND coalesce(e.root, f.near) NOT IN (SELECT root FROM client_direct)
+      AND NOT EXISTS (FROM prompt_checks p WHERE p.near = e.root AND p.far = f.far AND p.prompts = 'differ')
 ),
 roots AS (
     SELECT * FROM engine_roots

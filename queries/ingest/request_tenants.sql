@@ -1,11 +1,11 @@
 -- question: (effect) whose call is it, and who says so?
--- inputs:   requests, request_ids, id_bases, record_ids, record_groups, request_rows, tenants
+-- inputs:   requests, request_ids, id_bases, join_candidates, record_ids, record_groups, request_rows, tenants
 -- grain:    one row per joined call
 -- parameters: none
 -- order:    none
 -- First what the call's own records say: the gateway before the engine before the client. Then what every gateway
 -- record of one of its ids, or of the id it was made from (an item of a batch), agrees on, though that is too common to
--- join by. Then the tenants file, by request id, key, user, header, where all its lines for one kind agree. Last, the
+-- join by; not where something spoke against it, nor by the id in an answer. Then the tenants file, by request id, key, user, header, where all its lines for one kind agree. Last, the
 -- file's lines for tenants rename and merge accounts.
 CREATE OR REPLACE TEMP TABLE request_tenants AS
 WITH own AS (
@@ -21,7 +21,7 @@ gateway_ids AS (
     SELECT i.id, min(q.tenant_id) AS tenant_id
     FROM request_ids i
     JOIN requests q ON q.key = i.key
-    WHERE i.vantage = 'gateway' AND i.weight < 2
+    WHERE i.vantage = 'gateway' AND i.weight < 2 AND NOT i.brought
     GROUP BY i.id
     HAVING min(q.tenant_id) = max(q.tenant_id) AND count(*) = count(q.tenant_id)
 ),
@@ -50,6 +50,13 @@ keys_of AS (
     JOIN requests q ON q.request = n.request
     WHERE q.user_id IS NOT NULL
 ),
+refused_ids AS (
+    SELECT q.request, i.id
+    FROM join_candidates c
+    JOIN requests q ON q.key = c.far
+    JOIN request_ids i ON i.key = c.near
+    WHERE c.near_vantage = 'gateway' AND c.tier <= 3 AND c.refused IS NOT NULL
+),
 inherited AS (
     SELECT k.request, min(g.tenant_id) AS tenant_id
     FROM (
@@ -62,6 +69,7 @@ inherited AS (
         WHERE length(b.id) >= 8
     ) k
     JOIN gateway_ids g ON g.id = k.id
+    ANTI JOIN refused_ids r ON r.request = k.request AND r.id = k.id
     GROUP BY k.request
     HAVING min(g.tenant_id) = max(g.tenant_id)
 ),

@@ -8,6 +8,8 @@ WITH id_rows AS (
     SELECT g.call, i.kind, min(i.id) AS id
     FROM record_ids i
     JOIN record_groups g ON g.record = i.record
+    JOIN request_rows q ON q.call = g.call
+    WHERE NOT (i.kind = 'response_id' AND i.id = q.request_id)
     GROUP BY g.call, i.kind
 ),
 id_objects AS (

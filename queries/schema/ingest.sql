@@ -184,14 +184,15 @@ CREATE TABLE IF NOT EXISTS join_keys (
     rank            BIGINT NOT NULL          -- 1 is the best
 );
 
--- One row per call x pair of its vantages that something joins.
+-- One row per call x pair of its vantages that something joins. _no_prompt: by an id that came with the body of an answer,
+-- with no prompts to check it by.
 CREATE TABLE IF NOT EXISTS request_joins (
     request       BIGINT NOT NULL,
     near_key      BIGINT NOT NULL,
     far_key       BIGINT NOT NULL,
     near_vantage  VARCHAR NOT NULL,
     far_vantage   VARCHAR NOT NULL,
-    basis         VARCHAR NOT NULL,          -- id | derived_id | shared_id | id_and_text | text_and_time | text
+    basis         VARCHAR NOT NULL,          -- id | derived_id | shared_id, each also with _no_prompt | id_and_text | text_and_time | text
     near_kind     VARCHAR,                   -- null where a text joins
     far_kind      VARCHAR,
     form          VARCHAR NOT NULL           -- of the ids, as in join_keys; else which text: prompt, response, prompt and response

@@ -314,3 +314,167 @@ def test_an_answer_alone_does_not_join(bench):
     bench.run()
     assert len(calls(bench)) == 2
     assert outcomes(bench)[("gateway", "engine", "not_corroborated")] == 1
+
+
+def carried(
+    vantage: str, rid: str | None, response_id: str, number: int, answer: int, start: float, **more: object
+) -> dict[str, object]:
+    """A call as a gateway or client logs it, with the id that came in the body of the answer."""
+    record = call(vantage, rid or "", number, start, answer=ANSWER.format(answer), **more)
+    if rid is None:
+        del record["request_id"]
+    record["response"]["id"] = response_id
+    return record
+
+
+def tenants_of(bench) -> set[tuple[str, str | None]]:
+    """Every engine row with the tenant that its call was given."""
+    named = {row["request"]: row["tenant_id"] for row in bench.rows("joined_requests", "request")}
+    return {
+        (row["request_id"], named[row["request"]])
+        for row in bench.rows("requests", "key")
+        if row["vantage"] == "engine"
+    }
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_body_that_was_swapped_with_its_id_joins_nothing(bench, own):
+    """The answer's id is the other call's, as the answer is: the leak itself must not make the join."""
+    bench.put(
+        "g.jsonl",
+        lines(
+            *[
+                carried("gateway", f"g-{i}" if own else None, f"e{1 - i}", i, 1 - i, 0.1 * i, tenant_id=f"t{i}")
+                for i in range(2)
+            ],
+            carried("gateway", "g-2" if own else None, "e2", 2, 2, 0.2, tenant_id="t2"),
+        ),
+    )
+    bench.put("n_0.log", lines(*[rendered(f"e{i}", i, i, 0.1 * i + 0.05) for i in range(3)]))
+    bench.run()
+    assert tenants_of(bench) == {("e0", None), ("e1", None), ("e2", "t2")}
+    assert outcomes(bench)[("gateway", "engine", "prompt_differs")] == 2
+    assert bases(bench) == {("id", "exact")}
+
+
+def test_a_swapped_body_is_told_by_the_messages_too(bench):
+    bench.put(
+        "g.jsonl",
+        lines(*[carried("gateway", f"g-{i}", f"e-{1 - i}", i, 1 - i, 0.1 * i, tenant_id=f"t{i}") for i in range(2)]),
+    )
+    bench.put("e.jsonl", lines(*[call("engine", f"e-{i}", i, 0.1 * i + 0.02, 1) for i in range(2)]))
+    bench.run()
+    assert tenants_of(bench) == {("e-0", None), ("e-1", None)}
+
+
+def test_an_id_made_from_the_answers_is_checked_too(bench):
+    """vLLM: the engine's id is the answer's and eight hex digits."""
+    bench.put(
+        "g.jsonl",
+        lines(
+            *[
+                carried("gateway", f"g-{i}", f"chatcmpl-e{1 - i}", i, 1 - i, 0.1 * i, tenant_id=f"t{i}")
+                for i in range(2)
+            ]
+        ),
+    )
+    bench.put("e.jsonl", lines(*[call("engine", f"chatcmpl-e{i}-0a1b2c3d", i, 0.1 * i + 0.02, 1) for i in range(2)]))
+    bench.run()
+    assert {tenant for _, tenant in tenants_of(bench)} == {None}
+
+
+def test_the_answers_id_joins_with_a_stated_doubt_where_a_side_logs_no_prompt(bench):
+    bench.put("g.jsonl", lines(carried("gateway", "g-1", "e-1", 1, 1, 0, tenant_id="acme")))
+    bench.put("e.jsonl", lines(call("engine", "e-1", 1, 0.1, 1, text=False)))
+    summary = bench.run()
+    assert calls(bench) == [("engine,gateway", "acme")]
+    assert bases(bench) == {("id_no_prompt", "exact")}
+    assert any("id of the answer alone" in warning for warning in summary.warnings)
+
+
+def test_an_id_of_the_call_itself_overrules_the_answers(bench):
+    """The header tells the engine's call; the answer that came back was another's. No prompt is logged."""
+    gateway = [carried("gateway", f"g-{i}", f"e-{1 - i}", i, 1 - i, 0.1 * i, tenant_id=f"t{i}") for i in range(2)]
+    for i, record in enumerate(gateway):
+        record["x-request-id"] = f"e-{i}"
+    bench.put("g.jsonl", lines(*gateway))
+    bench.put("e.jsonl", lines(*[call("engine", f"e-{i}", i, 0.1 * i + 0.02, 1, text=False) for i in range(2)]))
+    bench.run()
+    assert tenants_of(bench) == {("e-0", "t0"), ("e-1", "t1")}
+
+
+def test_a_prompt_that_changed_under_an_id_of_the_call_is_a_divergence_of_one_call(bench):
+    bench.put("g.jsonl", lines(call("gateway", "r-1", 1, 0, tenant_id="acme")))
+    bench.put("e.jsonl", lines(call("engine", "r-1", 2, 0.1, 1)))
+    bench.run()
+    assert calls(bench) == [("engine,gateway", "acme")]
+    assert {(row["side"], row["kind"]) for row in bench.rows("divergences", "field")} == {
+        ("prompt", "different"),
+        ("response", "different"),
+    }
+
+
+def test_no_swapped_body_comes_in_through_an_engine_that_logs_no_prompt(bench):
+    """Client and engine share the answer's id only; gateway and engine the call's. The gateway's prompt is another."""
+    bench.put("g.jsonl", lines(*[call("gateway", f"e-{i}", i, 0.1 * i, tenant_id=f"t{i}") for i in range(2)]))
+    bench.put("e.jsonl", lines(*[call("engine", f"e-{i}", i, 0.1 * i + 0.02, 1, text=False) for i in range(2)]))
+    bench.put("c.jsonl", lines(carried("client", "c-0", "e-1", 0, 1, 0)))
+    bench.run()
+    assert [vantages for vantages, _ in calls(bench)] == ["client", "engine,gateway", "engine,gateway"]
+
+
+def test_what_was_left_apart_for_its_time_names_no_tenant(bench):
+    same = [call("gateway", f"counter-{i:03d}", i, i, text=False) for i in range(30)]
+    there = [call("engine", f"counter-{i:03d}", i, i + 0.1, i + 1) for i in range(30)]
+    bench.put("g.jsonl", lines(*same, call("gateway", "counter-040", 40, 100, text=False, tenant_id="acme")))
+    bench.put("e.jsonl", lines(*there, call("engine", "counter-040", 41, 3000, 3001)))
+    bench.run()
+    assert ("counter-040", None) in tenants_of(bench)
+
+
+def test_a_gateway_that_adds_a_system_text_keeps_its_calls(bench):
+    bench.put("c.jsonl", lines(carried("client", "c-1", "e-1", 1, 1, 0)))
+    gateway = carried("gateway", "g-1", "e-1", 1, 1, 0.1, tenant_id="acme", end=1.5)
+    gateway["request"]["messages"].insert(0, {"role": "system", "content": "You answer for the harbour office."})
+    bench.put("g.jsonl", lines(gateway))
+    bench.run()
+    assert calls(bench) == [("client,gateway", "acme")]
+    assert bases(bench) == {("id", "exact")}
+
+
+def test_a_prompt_that_the_engine_cut_neither_confirms_nor_contradicts(bench):
+    """SGLang's level 2 keeps 1,024 characters at each end."""
+    gateway = carried("gateway", "g-1", "e1", 1, 1, 0, tenant_id="acme")
+    long = " ".join(f"{i} boats" for i in range(600))
+    gateway["request"]["messages"][0]["content"] = long
+    engine = rendered("e1", 1, 1, 0.05)
+    engine["obj"] = {"text": f"{long[:1024]}...{long[-1024:]}"}
+    bench.put("g.jsonl", lines(gateway))
+    bench.put("n_0.log", lines(engine))
+    bench.run()
+    assert calls(bench) == [("engine,gateway", "acme")]
+    assert bases(bench) == {("id_no_prompt", "exact")}
+
+
+def test_a_gateway_that_names_its_calls_by_their_answers_is_checked(bench):
+    """LiteLLM's `request_id` is the id of the answer; its own call id is another field."""
+    rows = [
+        {
+            "request_id": f"e{1 - i}",
+            "litellm_call_id": f"call-{i}",
+            "call_type": "acompletion",
+            "api_key": "k",
+            "spend": 0.1,
+            "startTime": clock(0.1 * i),
+            "endTime": clock(0.1 * i + 1),
+            "team_id": f"t{i}",
+            "proxy_server_request": {"messages": [{"role": "user", "content": PROMPT.format(i)}]},
+            "response": {"id": f"e{1 - i}", "choices": [{"message": {"content": ANSWER.format(1 - i)}}]},
+        }
+        for i in range(2)
+    ]
+    bench.put("g.jsonl", lines(*rows))
+    bench.put("n_0.log", lines(*[rendered(f"e{i}", i, i, 0.1 * i + 0.05) for i in range(2)]))
+    bench.run()
+    assert {row["format"] for row in bench.rows("evidence", "name")} == {"litellm_spend", "sglang_json"}
+    assert tenants_of(bench) == {("e0", None), ("e1", None)}

@@ -9,7 +9,26 @@ import pytest
 from forensics.case.ask import ask
 from forensics.ingest.advice import COLUMNS, read_advice
 from forensics.ingest.parsers import NAMES
+from forensics.ingest.profile_files import read_profiles
+from forensics.ingest.registry import registry
+from forensics.ingest.transcoders import NAMES as TRANSCODERS
 
+STEPS = """
+[profile]
+name = "steps"
+vantage = "engine"
+[detect]
+keys = ["/rid", "/pass"]
+[map]
+request_id = "/rid"
+[request]
+prompt = "/asked"
+[response]
+content = "/said"
+[[event]]
+kind = "step"
+batch = "/pass"
+"""
 FINDINGS = (
     "truncated partial_stream redacted encrypted offloaded not_logged absent no_tenant no_worker no_received_time "
     "no_finished_time no_batch_or_slot one_vantage hours_without_requests zone_assumed year_assumed precision_seconds "
@@ -123,6 +142,25 @@ def test_clocks_and_texts_that_differ(bench):
     assert "divergences" in rows[("texts_differ", "response", None, None)]["next_time"]
 
 
+def test_a_batch_is_known_by_the_engines_own_id(bench):
+    """The gateway's id names the call; the engine's lines know the engine's."""
+    step = {"rid": "e1", "asked": "When does pier four open, please?", "said": "At six.", "pass": "7"}
+    bench.put("steps.jsonl", json.dumps(step) + "\n")
+    gateway = {
+        "request_id": "g1",
+        "tenant_id": "t",
+        "request": {"messages": [{"role": "user", "content": "When does pier four open, please?"}]},
+        "response": {"id": "e1", "choices": [{"message": {"content": "At six."}}]},
+    }
+    bench.put("g.jsonl", json.dumps(gateway) + "\n")
+    profile = bench.folder.parent / "steps.toml"
+    profile.write_text(STEPS)
+    bench.run(profiles=read_profiles((profile,)))
+    assert [row["vantages"] for row in bench.rows("joined_requests", "request")] == ["engine,gateway"]
+    assert [(row["request_id"], row["batch"]) for row in bench.rows("engine_events", "batch")] == [("e1", "7")]
+    assert "no_batch_or_slot" not in {key[0] for key in found(bench)}
+
+
 def test_the_advice_is_sound():
     rows = read_advice().to_pylist()
     keys = [(row["format"], row["finding"]) for row in rows]
@@ -139,3 +177,13 @@ def test_every_parser_has_advice_of_its_own(name):
 
     patterns = {row["format"].replace("%", "*") for row in read_advice().to_pylist()} - {"*"}
     assert any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def test_all_advice_is_for_a_format_that_there_is():
+    """LIKE patterns of the longest fit: one that fits nothing is never read."""
+    from fnmatch import fnmatchcase
+
+    known = registry()
+    names = {parser.NAME for parser in (*known.objects, *known.texts)} | set(TRANSCODERS)
+    patterns = {row["format"].replace("%", "*") for row in read_advice().to_pylist()} - {"*"}
+    assert [p for p in sorted(patterns) if not any(fnmatchcase(name, p) for name in names)] == []

@@ -256,6 +256,8 @@ def _fill(
             record.ids["response_id"] = named
     else:
         record.request_id = named or record.ids.get("span")
+        if named:
+            record.ids["response_id"] = named
         if record.request_id is None:
             if context.place is None:
                 raise Reject("no_id")
