@@ -1,5 +1,5 @@
 -- question: (effect) which calls of two vantages hold an equal text that may tell them?
--- inputs:   text_keys
+-- inputs:   text_keys; makes text_pairs and open_pairs
 -- grain:    one row per pair of calls
 -- parameters: none
 -- order:    none

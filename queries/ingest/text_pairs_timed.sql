@@ -1,5 +1,5 @@
 -- question: (effect) which calls that hold an equal text could be one by their times?
--- inputs:   text_pairs, pair_times
+-- inputs:   text_pairs, pair_times; makes timed_pairs and open_pairs
 -- grain:    one row per pair of calls
 -- parameters: none
 -- order:    none
