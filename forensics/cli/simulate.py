@@ -53,6 +53,10 @@ def simulate(
             "--fault", metavar="NAME", help="A fault to let leak; repeat it; none for all.", show_default=False
         ),
     ] = None,
+    kinds: Annotated[
+        str | None,
+        typer.Option("--kinds", metavar="LIST", help="Kinds of leak, by commas, or all.", show_default=False),
+    ] = None,
     correlated: Annotated[bool, typer.Option("--correlated", help="Let tenants' contents follow each other.")] = False,
     ambiguous: Annotated[
         int, typer.Option("--ambiguous", min=0, help="Leaks whose text two tenants had supplied.")
@@ -90,6 +94,7 @@ def simulate(
             workers=workers,
             leaks=leaks,
             faults=tuple(fault) if fault else FAULTS,
+            kinds=tuple(name.strip() for name in kinds.split(",") if name.strip()) if kinds else (),
             correlated=correlated,
             ambiguous=ambiguous,
             undetermined=undetermined,

@@ -19,7 +19,12 @@ BANDS = ((0, 40, "<40"), (40, 80, "40-79"), (80, 200, "80-199"), (200, 1 << 60, 
 
 @dataclass(frozen=True)
 class Leak:
-    """One row of truth.jsonl. `[start, end)` in code points; `tenants` who may be named, empty where nobody may."""
+    """One row of truth.jsonl. `[start, end)` in code points; `tenants` who may be named, empty where nobody may.
+
+    Where only parts of the span are foreign (streams that cross, the keys of another's schema), `pieces` are these.
+    `label` is the class, `size` the characters of the source that leaked, `bits` what they say, `chain` the number of
+    the chain of shifted answers; truths of plain copies leave them empty.
+    """
 
     request_id: str
     field: str
@@ -29,6 +34,28 @@ class Leak:
     tenants: frozenset[str]
     kind: str
     recipient_tenant: str | None
+    label: str = ""
+    language: str = ""
+    size: int = 0
+    bits: float | None = None
+    pieces: tuple[tuple[int, int], ...] = ()
+    chain: int | None = None
+
+    @property
+    def characters(self) -> int:
+        """Foreign characters: of the source, where the truth says how many, else of the span."""
+        return self.size or self.end - self.start
+
+
+@dataclass(frozen=True)
+class Lookalike:
+    """One row of lookalikes.jsonl: innocent shared text in a response."""
+
+    request_id: str
+    field: str
+    start: int
+    end: int
+    label: str
 
 
 @dataclass(frozen=True)
@@ -65,9 +92,25 @@ def read_truth(path: Path) -> list[Leak]:
                 frozenset([source, *row.get("ambiguous_with", ())]) if source else frozenset(),
                 row["kind"],
                 row.get("response_tenant_id"),
+                row.get("class", ""),
+                row.get("language") or "",
+                int(row.get("source_chars") or 0),
+                row.get("bits"),
+                tuple((int(low), int(high)) for low, high in row.get("pieces") or ()),
+                row["chain"][0] if row.get("chain") else None,
             )
         )
     return leaks
+
+
+def read_lookalikes(path: Path) -> list[Lookalike]:
+    """Innocent shared texts in `path`; an absent file is an empty list."""
+    if not path.is_file():
+        return []
+    return [
+        Lookalike(row["request_ids"][0], row["field"], int(row["char_start"]), int(row["char_end"]), row["class"])
+        for row in _rows(path)
+    ]
 
 
 def read_findings(path: Path) -> list[Finding]:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from forensics.case.errors import MissingInput
 from forensics.case.store import Case
-from forensics.evaluate.measures import Cell, cell, pairs
-from forensics.evaluate.records import BANDS, Finding, Leak, read_column, read_findings, read_truth
+from forensics.evaluate.classes import SHARED, ClassReport, by_class, innocent
+from forensics.evaluate.measures import Cell, Matching, pairs
+from forensics.evaluate.records import BANDS, Finding, Leak, read_column, read_findings, read_lookalikes, read_truth
 
 STRONG = ("probable", "confirmed")
 
@@ -34,7 +35,9 @@ class EvaluationReport:
 
     The first cell is kind all, band all. `false_strong` are findings probable or better that touch no leak;
     `false_per_10000` relates them to `responses` (None where that is not known). `wrong_tenants` counts findings of
-    any verdict, true or false, that name a tenant who may not be named there.
+    any verdict, true or false, that name a tenant who may not be named there. `classes` and `strong_classes` are None
+    where the truth names no classes. `lookalikes` counts sure findings that are innocent shared text, by its class;
+    `shared_share` is the share of boilerplate, templates and same-question answers among all sure findings.
     """
 
     leaks: int
@@ -48,6 +51,10 @@ class EvaluationReport:
     affected_requests: ListCheck
     affected_tenants: ListCheck
     source_tenants: ListCheck
+    classes: ClassReport | None
+    strong_classes: ClassReport | None
+    lookalikes: dict[str, int]
+    shared_share: float | None
 
 
 def evaluate(
@@ -57,11 +64,13 @@ def evaluate(
     possible: Path | None = None,
     tenants: Path | None = None,
     responses: int | None = None,
+    lookalikes: Path | None = None,
 ) -> EvaluationReport:
     """Measures of `fragments` (out/fragments.jsonl) against `truth` (truth.jsonl).
 
     `affected`, `possible` and `tenants` are the CSV lists of the case; without them the lists are taken from the
-    fragments. `responses` is the number of responses examined. Raises MissingInput for an absent file.
+    fragments. `responses` is the number of responses examined. `lookalikes` (lookalikes.jsonl) is looked for beside the
+    truth if not given. Raises MissingInput for an absent file.
     """
     for path in (fragments, truth):
         if not path.is_file():
@@ -70,6 +79,8 @@ def evaluate(
     strong = [finding for finding in findings if finding.verdict in STRONG]
     touched = {number for _, number, _ in pairs(leaks, strong)}
     false_strong = len(strong) - len(touched)
+    beside = lookalikes if lookalikes is not None else truth.with_name("lookalikes.jsonl")
+    mistaken = innocent(leaks, strong, read_lookalikes(beside))
     return EvaluationReport(
         leaks=len(leaks),
         responses=responses,
@@ -82,6 +93,10 @@ def evaluate(
         affected_requests=_check_requests(leaks, findings, affected, possible),
         affected_tenants=_check_recipients(leaks, findings, tenants),
         source_tenants=_check_sources(leaks, strong, tenants),
+        classes=by_class(leaks, findings),
+        strong_classes=by_class(leaks, strong),
+        lookalikes=mistaken,
+        shared_share=sum(mistaken.get(name, 0) for name in SHARED) / len(strong) if strong else None,
     )
 
 
@@ -104,7 +119,8 @@ def _cells(leaks: list[Leak], findings: list[Finding]) -> tuple[Cell, ...]:
     kinds = sorted({leak.kind for leak in leaks} | {finding.kind for finding in findings})
     wanted = [("all", "all"), *(("all", name) for _, _, name in BANDS)]
     wanted += [(kind, name) for kind in kinds for name in ("all", *(entry[2] for entry in BANDS))]
-    made = [cell(kind, name, leaks, findings) for kind, name in wanted]
+    matching = Matching(leaks, findings)
+    made = [matching.by_kind(kind, name) for kind, name in wanted]
     return tuple(entry for entry in made if entry.leaks or entry.findings or entry.kind == entry.band == "all")
 
 

@@ -33,10 +33,12 @@ def as_text(report: EvaluationReport) -> str:
         "Findings probable or better",
         *_table(report.strong_cells),
         "",
+        *_classes(report),
         f"leaks in the truth: {report.leaks}",
         f"false findings probable or better: {report.false_strong} (per 10,000 responses: {per}, "
         f"responses: {'not known' if report.responses is None else report.responses})",
         f"findings that name a wrong tenant: {report.wrong_tenants}, probable or better: {report.wrong_tenants_strong}",
+        *_innocent(report),
         _list("affected requests", report.affected_requests),
         _list("recipient tenants", report.affected_tenants),
         _list("source tenants", report.source_tenants),
@@ -53,6 +55,35 @@ def _table(cells: Sequence[Cell]) -> list[str]:
             for column, (value, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
+    ]
+
+
+def _classes(report: EvaluationReport) -> list[str]:
+    if report.classes is None or report.strong_classes is None:
+        return []
+    found = report.classes
+    return [
+        "By class, findings of any verdict",
+        *_table((*found.classes, *found.groups)),
+        "",
+        "By class, findings probable or better",
+        *_table((*report.strong_classes.classes, *report.strong_classes.groups)),
+        "",
+        "Copies by language and bits, findings of any verdict",
+        *_table(found.copies),
+        "",
+        f"chains of shifted answers found whole: {found.chains_whole} of {found.chains}",
+        f"leaks without a source in the logs: {found.sourceless}, a tenant is named for {found.sourceless_named}",
+    ]
+
+
+def _innocent(report: EvaluationReport) -> list[str]:
+    if report.shared_share is None:
+        return []
+    counts = ", ".join(f"{name} {count}" for name, count in report.lookalikes.items()) or "none"
+    return [
+        f"findings probable or better that are lookalikes: {counts}; boilerplate, templates and same-question answers: "
+        f"{report.shared_share:.4f} of all"
     ]
 
 

@@ -48,7 +48,7 @@ def cut(text: str, particulars: Sequence[str], band: str, dice: Dice, where: str
         else:
             start = dice.between(0, len(text) - wanted)
         end = len(text) if where == "tail" else min(len(text), start + wanted)
-        start, end = _to_words(text, start, end)
+        start, end = to_words(text, start, end)
         if band == "short" and where != "tail" and not start <= at <= at + len(value) <= end:
             continue
         if low <= end - start <= high:
@@ -56,7 +56,7 @@ def cut(text: str, particulars: Sequence[str], band: str, dice: Dice, where: str
     return None
 
 
-def _to_words(text: str, start: int, end: int) -> tuple[int, int]:
+def to_words(text: str, start: int, end: int) -> tuple[int, int]:
     """Shrink to whole words where words are spaced; then to no space at either end."""
     if start > 0 and text[start - 1].isalnum() and text[start].isascii():
         space = _next_space(text, start, start + 25)

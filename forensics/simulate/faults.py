@@ -242,10 +242,23 @@ class Faults:
         source: Request | None,
         side: str | None,
     ) -> bool:
+        before, after = text[max(0, span[0] - 8) : span[0]], text[span[1] : span[1] + 8]
+        place = self._set_in(request, leak, before, after, fault)
+        if place is None:
+            return False
+        kind = "undetermined" if source is None else "identifier" if len(leak) < 40 else "verbatim"
+        request.planted.append(Planted(*place, leak, fault, kind, source, side, text, unlogged=source is None))
+        self._count_tokens(request, fault, len(leak))
+        return True
+
+    def _set_in(self, request: Request, leak: str, before: str, after: str, fault: str) -> tuple[str, int] | None:
+        """Put `leak` into a part of the answer: (part, number of the choice), or None where it fits nowhere.
+
+        `before` and `after` stand beside it in the source.
+        """
         number = self._dice.between(0, len(request.choices) - 1)
         choice = request.choices[number]
         form = self._dice.pick(FORMS.get(fault, ("middle",)))
-        before, after = text[max(0, span[0] - 8) : span[0]], text[span[1] : span[1] + 8]
         protected = [*self.shared.get(request.rid, ()), leak]
         part = "content"
         if choice.reasoning and (choice.content is None or self._dice.chance(0.2)):
@@ -256,31 +269,33 @@ class Faults:
         if part == "arguments":
             at = call.arguments.find('": "') + 4 if call is not None else 0
             if call is None or at < 4 or len(leak) > 300 or any(c in leak for c in '"\\\n'):
-                return False
+                return None
             stop = call.arguments.find('"', at)
             made = splice(call.arguments[at:stop], leak, before, after, "tail", (), self._dice)
             if made is None or "\n" in made:
-                return False
+                return None
             call = ToolCall(call.name, call.arguments[:at] + made + call.arguments[stop:])
         else:
             own = (reasoning if part == "reasoning" else content) or ""
             made = splice(own, leak, before, after, form, protected, self._dice)
             if made is None:
-                return False
+                return None
             if part == "reasoning":
                 reasoning = made
             else:
                 content = made
         request.choices = [*request.choices]
         request.choices[number] = Choice(content, reasoning, call)
-        kind = "undetermined" if source is None else "identifier" if len(leak) < 40 else "verbatim"
-        request.planted.append(Planted(part, number, leak, fault, kind, source, side, text, unlogged=source is None))
+        return part, number
+
+    @staticmethod
+    def _count_tokens(request: Request, fault: str, characters: int) -> None:
+        """What the engine's counters show of the fault."""
         if fault == "host_cache_restore":
-            request.host_tokens = max(request.host_tokens, 64 * (1 + len(leak) // 256))
+            request.host_tokens = max(request.host_tokens, 64 * (1 + characters // 256))
             request.cached_tokens = max(request.cached_tokens, request.host_tokens)
         if fault == "prefix_key_without_tenant":
-            request.cached_tokens += 64 * (1 + len(leak) // 256)
-        return True
+            request.cached_tokens += 64 * (1 + characters // 256)
 
     def _plant_lost(self, worker: Worker, request: Request) -> bool:
         for page in self.lost_pages:

@@ -28,7 +28,8 @@ class Parameters:
     `long_prompt_chars` is the shortest prompt (characters of all its messages) that a fault of the engine hits.
     `target_bytes` scales the length of the documents so that the raw logs come near that size. `seconds_per_request`
     is the mean time between two arrivals. The deploy that starts the faults and the fix that ends them stand at
-    `deploy_share` and `fix_share` of the log's duration.
+    `deploy_share` and `fix_share` of the log's duration. `kinds` are classes or families of `kinds.py`, or `all`: then
+    the leaks are of these, by faults that fit, and the traffic holds what they need; without them all leaks are copies.
     """
 
     seed: int = 1
@@ -52,6 +53,7 @@ class Parameters:
     deploy_share: float = 0.25
     fix_share: float = 0.8
     model: str = "glm-5.3"
+    kinds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,3 +75,5 @@ class SimulationSummary:
     lookalikes: dict[str, int]
     raw_bytes: int
     files: tuple[str, ...]
+    by_class: dict[str, int]
+    by_language: dict[str, int]

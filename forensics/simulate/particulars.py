@@ -56,6 +56,11 @@ _LINES = {
         "Vorgang {case}: {name} ({email}) bittet um {amount}.",
         "Rückruf unter {phone} zu Konto {account}, {name}.",
     ),
+    "pl": (
+        "{name}, {address}, zalega {amount} na {account}.",
+        "Sprawa {case}: {name} ({email}) prosi o {amount}.",
+        "Oddzwonić {phone} w sprawie {account}, {name}.",
+    ),
     "fr": ("{name}, {address}, doit {amount} sur {account}.", "Dossier {case} : appeler {phone}, écrire à {email}."),
     "es": ("{name}, {address}, debe {amount} en {account}.", "Caso {case}: llamar a {phone}, correo {email}."),
     "he": ("{name} ביקשה להעביר {amount} לחשבון {account}.", "תיק {case}: להתקשר {phone} אל {name}, דוא״ל {email}."),

@@ -38,7 +38,8 @@ class Message:
 
     `private`: the text was written for its tenant alone. `tainted`: it holds leaked text (a victim's answer, a
     complaint), so that holding it makes nobody a source. `particulars` stand in the text literally. `joint` names the
-    tenants that supplied the very same text, where there are several on purpose.
+    tenants that supplied the very same text, where there are several on purpose. `details` are (type, value) of the
+    particulars, filled where all kinds of leak are asked for.
     """
 
     role: str
@@ -50,11 +51,16 @@ class Message:
     language: str = "en"
     tool_call: ToolCall | None = None
     joint: tuple[str, ...] = ()
+    details: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(slots=True, eq=False)
 class Planted:
-    """Foreign text in one part of a response. `part` is content, reasoning or arguments; `shift` of an own answer."""
+    """Foreign text in one part of a response. `part` is content, reasoning, arguments or tool_name.
+
+    `label` is the class of an incident with all kinds. `origin` is what stands in the source where the copy was
+    altered; `pieces` are the parts of `text` that are foreign where not all of it is; `chain` is (number, place).
+    """
 
     part: str
     choice: int
@@ -65,6 +71,11 @@ class Planted:
     source_side: str | None
     source_text: str
     unlogged: bool = False
+    label: str = ""
+    origin: str = ""
+    pieces: tuple[tuple[int, int], ...] = ()
+    language: str = ""
+    chain: tuple[int, int] | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -116,3 +127,5 @@ class Request:
     planted: list[Planted] = field(default_factory=list)
     previous_in_slot: Request | None = None
     response_messages: list[Message] = field(default_factory=list)
+    shape: str = ""
+    blocks: tuple[str, ...] = ()

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from forensics.case.errors import UsageError
 from forensics.simulate import corpus as corpora
+from forensics.simulate import kinds
 from forensics.simulate import tenants as tenancy
 from forensics.simulate.dice import Dice
 from forensics.simulate.engine import Engine
+from forensics.simulate.extras import Extras
 from forensics.simulate.faults import Faults, LostPage
 from forensics.simulate.logs import Logs, worker_name
 from forensics.simulate.novelty import Novelty
@@ -26,6 +28,8 @@ from forensics.simulate.parameters import (
     Parameters,
     SimulationSummary,
 )
+from forensics.simulate.planting import KindFaults
+from forensics.simulate.polish import sentences
 from forensics.simulate.pool import Pool
 from forensics.simulate.prose import Prose
 from forensics.simulate.render import stamp
@@ -55,6 +59,9 @@ def simulate(out: Path, parameters: Parameters, progress: Progress | None = None
     lookalikes = lookalike_rows(simulation.traffic.lookalikes, parameters.form)
     _write_lines(out / "truth.jsonl", ({k: v for k, v in row.items() if k not in _INTERNAL} for row in truth))
     _write_lines(out / "lookalikes.jsonl", lookalikes)
+    if simulation.extras is not None:
+        (out / "canaries.csv").write_text(_canaries_csv(simulation.extras), encoding="utf-8", newline="")
+        names.append("canaries.csv")
     (out / "tenants.csv").write_text(_tenants_csv(simulation.traffic.tenants), encoding="utf-8", newline="")
     summary = _summary(out, parameters, simulation, truth, lookalikes, logs.raw_bytes, names)
     (out / "incident.json").write_text(_incident(parameters, simulation, summary), encoding="utf-8")
@@ -80,16 +87,25 @@ class _Simulation:
             fixed, documents = _BYTES_A_REQUEST[parameters.form]
             scale = max(0.05, (parameters.target_bytes / parameters.requests - fixed) / documents)
         corpus = corpora.load(parameters.corpus)
+        if parameters.kinds:
+            polish = sentences(1500, Dice(parameters.seed, "polish"))
+            corpus = replace(corpus, prose={**corpus.prose, "pl": polish})
         # The memory of the prose has room for all that is written: 2^29 bits serve some 100 MB.
         bits = 27 if parameters.requests * scale < 6000 else 29 if parameters.requests * scale < 60_000 else 31
         prose = Prose(corpus, parameters.seed, Novelty(bits))
-        tenants = tenancy.make(parameters.tenants, corpus, prose, Dice(parameters.seed, "tenants"))
+        tenants = tenancy.make(parameters.tenants, corpus, prose, Dice(parameters.seed, "tenants"), kinds.LANGUAGE_WEIGHTS if parameters.kinds else None)
+        self.extras = Extras(tenants, prose, Dice(parameters.seed, "extras")) if parameters.kinds else None
         pool = Pool(prose, Dice(parameters.seed, "pool")) if parameters.correlated else None
         self.traffic = Traffic(
             tenants, corpus, prose, Dice(parameters.seed, "traffic"), scale=scale, workers=parameters.workers,
-            choices=parameters.form == "house", pool=pool,
+            choices=parameters.form == "house", pool=pool, extras=self.extras,
         )  # fmt: skip
-        self.faults = Faults(parameters, self.window, Dice(parameters.seed, "faults"))
+        chance = Dice(parameters.seed, "faults")
+        self.faults = (
+            Faults(parameters, self.window, chance)
+            if self.extras is None
+            else KindFaults(parameters, self.window, chance, self.extras, prose)
+        )
         self.engine = Engine(
             parameters.workers, parameters.slots, parameters.slot_policy, Dice(parameters.seed, "engine"), self.faults
         )
@@ -140,7 +156,7 @@ class _Simulation:
             rid=self._dice.hex(32), tenant=request.tenant, session=request.session, turn=request.turn,
             messages=request.messages, choices=request.choices, stream=request.stream, user=request.user,
             received=now, worker=request.worker, key=request.key, language=request.language,
-            prompt_chars=request.prompt_chars,
+            prompt_chars=request.prompt_chars, shape=request.shape, blocks=request.blocks,
         )  # fmt: skip
         self._sessions[again.rid] = self._sessions[request.rid]
         self.traffic.lookalikes.extend(
@@ -260,6 +276,13 @@ def _check(out: Path, parameters: Parameters) -> None:
             raise UsageError(f"{value!r} is none of {', '.join(allowed)}")
     if parameters.tenants < 2 or parameters.requests < 1 or parameters.workers < 1 or parameters.slots < 1:
         raise UsageError("a simulation needs two tenants, one request, one worker and one slot at least")
+    if parameters.kinds:
+        try:
+            kinds.chosen(parameters.kinds)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        if parameters.undetermined:
+            raise UsageError("undetermined is one of the kinds; it is not counted apart where kinds are asked for")
     if parameters.ambiguous + parameters.undetermined > parameters.leaks:
         raise UsageError("ambiguous and undetermined are part of leaks and cannot exceed them")
 
@@ -278,10 +301,18 @@ def _tenants_csv(tenants: Iterable[Tenant]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _canaries_csv(extras: Extras) -> str:
+    lines = ["canary,tenant_id,label", *(",".join(entry) for entry in sorted(extras.canaries))]
+    return "\n".join(lines) + "\n"
+
+
 def _incident(parameters: Parameters, simulation: _Simulation, summary: SimulationSummary) -> str:
     start = datetime.fromisoformat(parameters.start)
     shown = asdict(parameters)
     shown["corpus"] = "custom" if parameters.corpus is not None else "shipped"
+    if not parameters.kinds:
+        del shown["kinds"]
+    left_out = ("out", "files") if parameters.kinds else ("out", "files", "by_class", "by_language")
     body = {
         "synthetic": True,
         "note": "Made by `forensics simulate`. No customer, person, account or conversation in it exists.",
@@ -290,7 +321,7 @@ def _incident(parameters: Parameters, simulation: _Simulation, summary: Simulati
         "starts_at": stamp(start, 0) + "Z",
         "workers": [worker_name(number) for number in range(parameters.workers)],
         "parameters": shown,
-        "summary": {key: value for key, value in asdict(summary).items() if key not in ("out", "files")},
+        "summary": {key: value for key, value in asdict(summary).items() if key not in left_out},
     }
     return json.dumps(body, indent=2, ensure_ascii=False) + "\n"
 
@@ -321,5 +352,7 @@ def _summary(
         by_length={name: lengths[name] for _, _, name in _BANDS},
         lookalikes=dict(sorted(Counter(row["class"] for row in lookalikes).items())),
         raw_bytes=raw_bytes,
+        by_class=dict(sorted(Counter(row["class"] for row in truth if "class" in row).items())),
+        by_language=dict(sorted(Counter(row["language"] for row in truth if "language" in row).items())),
         files=(*names, "truth.jsonl", "lookalikes.jsonl", "tenants.csv", "incident.json"),
     )

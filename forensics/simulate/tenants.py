@@ -45,13 +45,19 @@ def house_templates(corpus: Corpus, dice: Dice) -> list[str]:
     return made
 
 
-def make(count: int, corpus: Corpus, prose: Prose, dice: Dice) -> list[Tenant]:
-    """`count` tenants in a fixed order; about one in fifteen is the sister account of the one before."""
+def make(
+    count: int, corpus: Corpus, prose: Prose, dice: Dice, tongues_of: dict[str, int] | None = None
+) -> list[Tenant]:
+    """`count` tenants in a fixed order; about one in fifteen is the sister account of the one before.
+
+    `tongues_of` are languages and their weights; None for the usual ones.
+    """
     templates = house_templates(corpus, dice)
     for text in templates:
         prose.novelty.remember(text, "en")  # no walk over the corpus may come upon what templates hold
-    languages = [name for name in _LANGUAGE_WEIGHTS if name in prose.languages]
-    weights = [_LANGUAGE_WEIGHTS[name] for name in languages]
+    wanted = tongues_of or _LANGUAGE_WEIGHTS
+    languages = [name for name in wanted if name in prose.languages]
+    weights = [wanted[name] for name in languages]
     made: list[Tenant] = []
     used: set[str] = set()
     for number in range(count):

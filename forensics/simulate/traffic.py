@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from forensics.simulate.code import CodeWriter
 from forensics.simulate.corpus import Corpus, is_spaceless
 from forensics.simulate.dice import Dice
+from forensics.simulate.extras import SESSIONS, SHAPES, Extras, ManyNames
 from forensics.simulate.particulars import Customer, People
 from forensics.simulate.pool import Pool
 from forensics.simulate.prose import Prose
@@ -74,11 +75,14 @@ class Traffic:
         workers: int,
         choices: bool,
         pool: Pool | None,
+        extras: Extras | None = None,
     ) -> None:
         self.tenants = list(tenants)
         self._prose = prose
         self._dice = dice
-        self.people = People(dice)
+        self._extras = extras
+        self.people = People(dice) if extras is None else ManyNames(dice)
+        self._kinds = WEIGHTS if extras is None else WEIGHTS | SESSIONS
         self._code = CodeWriter(corpus, prose)
         self._scale = scale
         self._workers = workers
@@ -111,7 +115,7 @@ class Traffic:
     def session(self, kind: str | None = None, tenant: Tenant | None = None, joint: Message | None = None) -> Session:
         """A new conversation of a random or given tenant and kind."""
         dice = self._dice
-        kind = kind or dice.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
+        kind = kind or dice.choices(list(self._kinds), list(self._kinds.values()))[0]
         if kind == "sister" and not self._sisters:
             kind = "document"
         if tenant is None:
@@ -205,6 +209,34 @@ class Traffic:
         ]
         request.choices = [Choice(json.dumps(rows, ensure_ascii=False, indent=2 if self._dice.chance(0.5) else None))]
 
+    def _turn_status(self, session: Session, request: Request) -> None:
+        assert self._extras is not None
+        customer = self.people.customer(session.language)
+        session.customers.append(customer)
+        ask, record, answer, stock = self._extras.status(customer, session.language)
+        session.history.append(self._private(session, "user", record, customer.values()))
+        session.history.append(Message("user", ask, session.tenant))
+        request.shape = f"status {ask}"
+        request.blocks = tuple(value for value in vars(customer).values() if value in answer)
+        request.choices = [Choice(answer)]
+        self.lookalikes.append(Lookalike("stock_answer", request, stock))
+
+    def _turn_form(self, session: Session, request: Request) -> None:
+        assert self._extras is not None
+        shape = self._dice.pick(SHAPES)
+        system = session.history[0]
+        session.history[0] = Message(
+            "system", f"{system.content}\n\n{self._extras.instruction(session.tenant, shape)}", session.tenant
+        )
+        text = self._prose.passage(session.language, session.topic, self._dice.between(2, 5), self._dice)
+        session.history.append(self._private(session, "user", text))
+        request.shape = shape
+        request.blocks = tuple(
+            self._prose.passage(session.language, session.topic, self._dice.between(1, 2), self._dice) for _ in range(5)
+        )
+        content, call = self._extras.answer(session.tenant.organisation, shape, request.blocks)
+        request.choices = [Choice(content, None, call)]
+
     def _turn_question(self, session: Session, request: Request) -> None:
         question, answer = self._questions[self._next_question % len(self._questions)]
         self._next_question += 1
@@ -290,7 +322,15 @@ class Traffic:
                 text = self._pool.current(dice)
             paragraphs.append(text)
             size += len(text)
+        if self._extras is not None:
+            paragraphs = self._enriched(session, paragraphs)
         return self._private(session, "user", "\n\n".join(paragraphs), tuple(particulars))
+
+    def _enriched(self, session: Session, paragraphs: list[str]) -> list[str]:
+        assert self._extras is not None
+        if session.language in ("he", "ar"):
+            paragraphs = self._extras.pointed("\n\n".join(paragraphs), session.language).split("\n\n")
+        return [*paragraphs, self._extras.line(session.tenant, session.language)]
 
     def _own_document(self, session: Session) -> Message:
         """A document of the tenant: new, or one it brings again, as people do; the session then speaks its language."""
@@ -335,6 +375,10 @@ class Traffic:
                 if part:
                     text = f"{text} {part}"
                     self.lookalikes.append(Lookalike("common_pool", request, part))
+            quote = self._extras.quote(language) if self._extras is not None else None
+            if quote is not None:
+                text = f"{text} {quote}"
+                self.lookalikes.append(Lookalike("public_quote", request, quote))
             if session.tenant.template >= 0 and session.kind == "document" and dice.chance(0.4):
                 text, tail = self._form(session, text)
                 self.lookalikes.append(Lookalike("template", request, tail))
@@ -372,4 +416,7 @@ class Traffic:
 
     def _private(self, session: Session, role: str, text: str, particulars: tuple[str, ...] = ()) -> Message:
         kept = tuple(value for value in particulars if value in text)
-        return Message(role, text, session.tenant, private=True, particulars=kept, language=session.language)
+        made = Message(role, text, session.tenant, private=True, particulars=kept, language=session.language)
+        if self._extras is not None:
+            made.details = self._extras.details(text, session.customers, session.tenant)
+        return made

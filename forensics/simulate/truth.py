@@ -6,6 +6,7 @@ other requests hold it. Texts that hold a leak themselves (a victim's answer, a 
 
 from __future__ import annotations
 
+import lzma
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 from forensics.simulate.cuts import maximal
 from forensics.simulate.render import fields
 from forensics.simulate.requests import Lookalike, Planted, Request
+from forensics.simulate.sources import language_of
 
 _ANCHOR = 8
 _BLOCK = 4_000_000
@@ -28,6 +30,7 @@ class Held:
     tenant: str
     organisation: str
     side: str
+    language: str = ""
     uses: list[Request] = field(default_factory=list)
 
 
@@ -38,26 +41,36 @@ def held_texts(requests: Sequence[Request]) -> list[Held]:
         tenant = request.tenant
         for message in request.messages:
             if message.content and not message.tainted:
-                held = found.setdefault(id(message), Held(message.content, tenant.name, tenant.organisation, "prompt"))
+                held = found.get(id(message))
+                if held is None:
+                    language = language_of(message.content, message.language, message.role) if message.private else ""
+                    held = found[id(message)] = Held(
+                        message.content, tenant.name, tenant.organisation, "prompt", language
+                    )
                 held.uses.append(request)
         if not request.aborted and not request.planted:
             for _, text, part, number in fields(request, "house"):
                 key = (f"{request.rid}/{part}", number)
-                found[key] = Held(text, tenant.name, tenant.organisation, "response", [request])
+                found[key] = Held(text, tenant.name, tenant.organisation, "response", "", [request])
     return list(found.values())
 
 
 def search(needles: Sequence[str], texts: Sequence[str]) -> list[list[int]]:
-    """For each needle the numbers of the texts that contain it. Needles have at least eight characters."""
+    """For each needle the numbers of the texts that contain it. Needles under eight characters cost most."""
     table = np.zeros(1 << 22, dtype=np.bool_)
     by_hash: dict[int, list[int]] = {}
     for number, needle in enumerate(needles):
+        if len(needle) < _ANCHOR:
+            continue
         # The middle of a needle is more telling than its first letters.
         at = max(0, len(needle) // 2 - _ANCHOR)
         value = int(_hashes(needle[at : at + _ANCHOR])[0])
         table[value >> 42] = True
         by_hash.setdefault(value, []).append(number)
     found: list[set[int]] = [set() for _ in needles]
+    for number, needle in enumerate(needles):
+        if len(needle) < _ANCHOR:  # a name of few characters: looked for one by one
+            found[number].update(place for place, text in enumerate(texts) if needle in text)
     block: list[int] = []
     size = 0
     for number, text in enumerate(texts):
@@ -93,18 +106,24 @@ def truth_rows(requests: Sequence[Request], form: str) -> list[dict[str, Any]]:
     if not planted:
         return []
     held = held_texts(requests)
-    hits = search([leak.text for _, leak in planted], [entry.text for entry in held])
+    hits = search([leak.origin or leak.text for _, leak in planted], [entry.text for entry in held])
     rows = [
         _row(request, leak, [held[number] for number in numbers], form)
         for (request, leak), numbers in zip(planted, hits, strict=True)
     ]
+    if any(leak.label for _, leak in planted):
+        bits = bits_per_character(held)
+        for row in rows:
+            row["bits"] = round(row["source_chars"] * bits.get(row["language"], bits["en"]), 1)
     return sorted(rows, key=lambda row: (row["finished"], row["response_request_id"], row["char_start"]))
 
 
 def _row(request: Request, leak: Planted, holders: Sequence[Held], form: str) -> dict[str, Any]:
     path, text, start = _locate(request, leak, form)
+    end = start + len(leak.text)
     at = leak.source_text.find(leak.text)
-    start, end = maximal(text, start, start + len(leak.text), leak.source_text, at)
+    if at >= 0 and not leak.pieces:
+        start, end = maximal(text, start, end, leak.source_text, at)
     earlier = [
         (entry, use)
         for entry in holders
@@ -117,16 +136,19 @@ def _row(request: Request, leak: Planted, holders: Sequence[Held], form: str) ->
     suppliers = prompts or generated
     own = sorted({e.tenant for e, _ in earlier if e.organisation == request.tenant.organisation})
     known = source is not None
-    return {
+    side = leak.source_side
+    if leak.label and side == "response" and source is not None and (source.aborted or source.planted):
+        side = None  # what it would have received is in no log
+    row = {
         "response_request_id": request.rid,
         "field": path,
         "char_start": start,
         "char_end": end,
         "source_request_id": source.rid if source else None,
         "source_tenant_id": source.tenant.name if source else None,
-        "source_field": leak.source_side if known else None,
+        "source_field": side if known else None,
         "kind": leak.kind,
-        "altered": False,
+        "altered": bool(leak.origin) and not leak.pieces and leak.text != leak.origin,
         "ambiguous_with": sorted(suppliers - {source.tenant.name}) if source else [],
         "equivalent_sources": sorted({use.rid for _, use in earlier} - {source.rid}) if source else [],
         "response_tenant_id": request.tenant.name,
@@ -135,9 +157,52 @@ def _row(request: Request, leak: Planted, holders: Sequence[Held], form: str) ->
         "own_material": own,
         "finished": round(request.finished, 6),
     }
+    return row | _class_of(leak, start) if leak.label else row
+
+
+def _class_of(leak: Planted, start: int) -> dict[str, Any]:
+    """What an incident with all kinds says beside: class, language, length in the source, foreign parts, chain."""
+    label = leak.label
+    if label == "whole_response/swapped" and leak.source is not None and leak.source.aborted:
+        label = "whole_response/no_original"
+    if label.startswith("interleaved"):
+        altered = True
+    elif label.startswith("structure"):
+        altered = False
+    else:
+        altered = leak.text != leak.origin
+    return {
+        "class": label,
+        "altered": altered,
+        "language": leak.language,
+        "source_chars": sum(high - low for low, high in leak.pieces) if leak.pieces else len(leak.origin),
+        "pieces": [[start + low, start + high] for low, high in leak.pieces],
+        "chain": list(leak.chain) if leak.chain else None,
+    }
+
+
+def bits_per_character(held: Sequence[Held], sample: int = 40_000) -> dict[str, float]:
+    """How much a character says in each language: compressed size of as much of it as English has, at most `sample`.
+
+    A yardstick that knows nothing of any detector, so that recall can be compared at equal information.
+    """
+    texts: dict[str, list[str]] = {}
+    sizes: dict[str, int] = {}
+    for entry in held:
+        if entry.language and entry.side == "prompt" and sizes.get(entry.language, 0) < sample:
+            texts.setdefault(entry.language, []).append(entry.text)
+            sizes[entry.language] = sizes.get(entry.language, 0) + len(entry.text)
+    found = {"en": 2.0}
+    for language, parts in sorted(texts.items()):
+        joined = "\n".join(parts)[:sample]
+        if len(joined) > 4000:
+            found[language] = 8 * len(lzma.compress(joined.encode("utf-8", "surrogatepass"))) / len(joined)
+    return found
 
 
 def _locate(request: Request, leak: Planted, form: str) -> tuple[str, str, int]:
+    if leak.part == "tool_name" and form == "house":
+        return f"choices[{leak.choice}].tool_calls[0].function.name", leak.source_text, 0
     for path, text, part, number in fields(request, form):
         if number == leak.choice and (form == "sglang" or part == leak.part):
             at = text.find(leak.text)
