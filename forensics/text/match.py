@@ -21,7 +21,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from forensics.text.fingerprint import GRAM, Hashes, SeedTable, _powers, _probe, _winnow
+from forensics.text.fingerprint import _BASE, GRAM, Hashes, SeedTable, _powers, _probe, _winnow, mix
 from forensics.text.fold import Ints, Units, fold_bytes, fold_table, weight
 
 MINIMUM = 32  # weight of a shared run that is sure to mean something: about 40 characters of English, 11 Han signs
@@ -67,6 +67,12 @@ def every_gram(buffer: Buffer, offsets: Ints, minimum: int = GRAM) -> Grams:
     table = fold_table()
     found = _winnow(buffer, offsets, table.table, table.expansions, minimum, 1, _powers(minimum))
     return Grams(found[0], found[1], found[2])
+
+
+def grams_of(units: Units, minimum: int = GRAM) -> Grams:
+    """The same for one text that is folded already; `documents` are 0."""
+    hashes, positions = _unit_grams(units, minimum, _powers(minimum))
+    return Grams(hashes, np.zeros(hashes.size, dtype=np.int32), positions)
 
 
 def marked(units: Units, positions: Rows, minimum: int = GRAM) -> Mask:
@@ -188,6 +194,30 @@ def _mostly(buffer: Buffer, offsets: Ints, grams: Grams, minimum: int, own: Seed
         low, high = np.searchsorted(grams.documents, [document, document + 1])
         _share(units, mask, grams.positions[low:high], minimum, result[low:high])
     return result
+
+
+@numba.njit(cache=True, nogil=True)
+def _unit_grams(units: Any, gram: int, powers: Any) -> Any:
+    hashes = np.empty(units.size, dtype=np.int64)
+    positions = np.empty(units.size, dtype=np.int32)
+    n = 0
+    rolling = np.uint64(0)
+    gram_weight = 0
+    length = 0
+    for position in range(units.size):
+        rolling = rolling * _BASE + np.uint64(units[position])
+        gram_weight += weight(units[position])
+        length += 1
+        while gram_weight - weight(units[position - length + 1]) >= gram:
+            left = units[position - length + 1]
+            rolling -= np.uint64(left) * powers[length - 1]
+            gram_weight -= weight(left)
+            length -= 1
+        if gram_weight >= gram:
+            hashes[n] = np.int64(mix(rolling))
+            positions[n] = position
+            n += 1
+    return hashes[:n].copy(), positions[:n].copy()
 
 
 @numba.njit(cache=True, nogil=True)
