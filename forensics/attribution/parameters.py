@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# Rules that explain a match by an innocent cause and may be switched off to see what they hide. Own material and echoes
+# are no such rules: without them everything is foreign.
+OPTIONAL_RULES = ("shared", "template", "public_text", "model_phrase", "same_question")
+OFF = 1 << 30
+
 
 @dataclass(frozen=True)
 class Parameters:
@@ -63,6 +68,16 @@ class Parameters:
 
     swapped_bytes: int = 96 << 20
     """Prompt text read to see whose question a response answers that has nothing to do with its own."""
+
+    without_rules: tuple[str, ...] = ()
+    """Exclusion rules that are switched off (OPTIONAL_RULES): what they would have set aside is judged by the others."""
+
+    template_tenants: int = 4
+    """Tenants with near-duplicate system prompts that make these a template; what two of them share is the template's."""
+
+    same_question_seeds: float = 0.3
+    """Share of the rarer question's fingerprints in the other question above which the two are the same one, where the
+    answer is about what both hold (reference 4.6)."""
 
     seed: int = 0
     """For the coin that breaks ties between a target and a decoy of equal score."""

@@ -17,10 +17,12 @@ from forensics.attribution.foreign_script import find_switches
 from forensics.attribution.hits import Carriers, find_hits
 from forensics.attribution.holdings import load_world
 from forensics.attribution.parameters import Parameters
+from forensics.attribution.public_sets import without_public
 from forensics.attribution.seeds import scan
 from forensics.attribution.swapped import find_swapped
 from forensics.attribution.tables import store
 from forensics.attribution.texts import Texts
+from forensics.case.references import digest
 from forensics.case.stage import Summary, run_stage
 from forensics.case.store import Case
 
@@ -32,7 +34,9 @@ WRITES = ("fragments", "appearances", "exclusions", "decoy_strata")
 
 def run(case: Case, parameters: Parameters, progress: Progress | None = None) -> Summary:
     """Attribute the case's responses. Reads the ingest stage; replaces its own four tables."""
-    return run_stage(case, "attribution", parameters, ("ingest",), WRITES, lambda: _work(case, parameters, progress))
+    return run_stage(
+        case, "attribution", parameters, ("ingest",), WRITES, lambda: _work(case, parameters, progress), digest(case)
+    )
 
 
 def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -59,9 +63,11 @@ def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tupl
     grams = find_hits(world, found.grams, parameters.shared_limit, parameters.phrase_limit)
     tokens = find_hits(world, found.tokens, parameters.shared_limit, parameters.phrase_limit)
     texts = Texts(corpus)
-    candidates, excluded = build(
-        world, texts, grams, tokens, (Carriers(world, found.grams), Carriers(world, found.tokens))
-    )
+    carriers = (Carriers(world, found.grams), Carriers(world, found.tokens))
+    candidates, excluded = build(world, texts, grams, tokens, carriers)
+    if "public_text" not in parameters.without_rules:
+        candidates, public = without_public(case, texts, candidates, carriers)
+        excluded.extend(public)
     judged, dropped, strata = gather(texts, candidates, (found.tokens_in_responses, found.tokens_in_others), parameters)
     switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])
     excluded.extend(dropped)

@@ -210,7 +210,7 @@ _TABLES = {
         "evidence rejects records record_ids record_contents record_chunks requests joined_requests contents "
         "request_contents chunks engine_events tenants stages "
         "join_keys request_joins join_outcomes clock_offsets divergences advice "
-        "fragments appearances exclusions decoy_strata reviews trials "
+        "fragments appearances exclusions decoy_strata reviews trials reference_sets reference_fingerprints "
         "residencies batches batch_members appearance_relations worker_rates "
         "verdicts affected_requests affected_tenants numbers"
     ).split()

@@ -2,7 +2,8 @@
 
 The file is read as its reader would: tags stripped, entities and escapes undone, white space folded. It is blocked
 where a whole passage of 12 or more code points occurs in it, or any 24 code points in a row out of a longer one.
-Words of our own templates are allowed, so that a log that quotes them blocks nothing.
+Words of our own templates are allowed, so that a log that quotes them blocks nothing. Text of other tenants that did
+not leak is `corpus_check`'s.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 
 from forensics.case.store import Case
+from forensics.text.safe_text import safe_text
 
 SHORTEST = 12
 RUN = 24
@@ -35,10 +37,18 @@ class Passage:
 
 @dataclass(frozen=True)
 class Hit:
-    """A file that holds a passage. Names the file and the fragment, never the text."""
+    """A file that holds a passage. Names the fragment, or a request whose text it is; never the text."""
 
     path: str
     fragment_id: str
+    request_id: str = ""
+
+    @property
+    def why(self) -> str:
+        """What was found, as words without log text."""
+        if self.fragment_id:
+            return f"leaked text (fragment {self.fragment_id})"
+        return f"text of another tenant (request {safe_text(self.request_id)} holds it)"
 
 
 def passages(case: Case) -> Iterable[Passage]:

@@ -19,7 +19,9 @@ from forensics.case.errors import EgressBlocked
 from forensics.case.pseudonyms import load_pseudonyms
 from forensics.case.stage import Summary, run_stage
 from forensics.case.store import Case
+from forensics.case.words import counted
 from forensics.report import egress, letters
+from forensics.report.corpus_check import Outgoing, check_corpus
 from forensics.report.fields import fields, unknown
 from forensics.report.figures import Numbers
 from forensics.report.render import environment, template_texts
@@ -98,12 +100,12 @@ def _write(case: Case, parameters: Parameters, progress: Progress | None) -> tup
     files |= render_letters(case, parameters)
     _tell(progress, "egress check", 2)
     methods = [number.method for number in Numbers.load(case).rows.values()]
-    hits = egress.check(files.items(), egress.passages(case), (*template_texts(), *methods))
+    hits = _held_back(case, files, (*template_texts(), *methods))
     if hits and parameters.on_block == "raise":
         first = hits[0]
         raise EgressBlocked(
-            f"{len(hits)} files hold leaked text, the first {first.path} (fragment {first.fragment_id}); "
-            "nothing was written. `forensics explain CASE FRAGMENT` shows the fragment"
+            f"{counted(len(hits), 'file')} would let out text; the first is {first.path}: it holds {first.why}; "
+            "nothing was written. `forensics explain CASE FRAGMENT` shows a fragment"
         )
     blocked = {hit.path for hit in hits}
     _remove_stale(case, set(files) - blocked)
@@ -112,7 +114,24 @@ def _write(case: Case, parameters: Parameters, progress: Progress | None) -> tup
     _tell(progress, "done", 3)
     folders = {path.split("/")[1] for path in files if path.startswith("notify/")}
     figures = {"letters": len(folders), "files": len(files) - len(blocked), "withheld": sorted(blocked)}
-    return figures, tuple(f"{hit.path} was withheld: it holds leaked text (fragment {hit.fragment_id})" for hit in hits)
+    return figures, tuple(f"{hit.path} was withheld: it holds {hit.why}" for hit in hits)
+
+
+def _held_back(case: Case, files: dict[str, bytes], allowed: tuple[str, ...]) -> list[egress.Hit]:
+    """Files that hold leaked text, or any text of a tenant other than the one they are for; sorted by path."""
+    hits = {hit.path: hit for hit in egress.check(files.items(), egress.passages(case), allowed)}
+    tenant_of = {code: tenant for tenant, code in load_pseudonyms(case).tenants.items()}
+    names: dict[str, list[str]] = {}
+    for tenant, name in case.rows("report/names_of_tenants"):
+        if name:
+            names.setdefault(tenant, []).append(name)
+    outgoing = []
+    for path, data in files.items():
+        tenant = tenant_of[path.split("/")[1]] if path.startswith("notify/") else None
+        outgoing.append(Outgoing(path, data, tenant, tuple(names.get(tenant or "", ()))))
+    for hit in check_corpus(case, outgoing, allowed):
+        hits.setdefault(hit.path, hit)
+    return [hits[path] for path in sorted(hits)]
 
 
 def _remove_stale(case: Case, kept: set[str]) -> None:

@@ -96,3 +96,22 @@ CREATE TABLE IF NOT EXISTS trials (
     verdict      VARCHAR,
     log_likelihood_ratio DOUBLE
 );
+
+-- One row per set of public texts that an analyst gave. Survives every rerun; its digest is an input of attribution.
+CREATE TABLE IF NOT EXISTS reference_sets (
+    name         VARCHAR PRIMARY KEY,
+    sha256       VARCHAR NOT NULL,              -- of the file, or over names and digests of a folder's files
+    bytes        BIGINT NOT NULL,
+    texts        BIGINT NOT NULL,
+    code_points  BIGINT NOT NULL,
+    rejected     BIGINT NOT NULL,               -- lines and files that held no text
+    grams        BIGINT NOT NULL,
+    tokens       BIGINT NOT NULL
+);
+
+-- One row per fingerprint of a reference; repeats are possible. Never the text.
+CREATE TABLE IF NOT EXISTS reference_fingerprints (
+    name  VARCHAR NOT NULL,
+    kind  VARCHAR NOT NULL,                     -- gram | token
+    hash  BIGINT NOT NULL
+);
