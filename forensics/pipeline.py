@@ -18,6 +18,7 @@ from forensics.case.store import Case, Resources
 
 Progress = Callable[[str, int, int], None]
 STAGES = ("ingest", "attribution", "timeline", "scope", "report")
+_ROOMS = {"controls": "forensics.attribution.controls"}  # stages that share a room with another
 # The later rooms, and what they import at the last moment; seconds in all.
 _HEAVY = (
     *(f"forensics.{stage}.run" for stage in STAGES[1:]),
@@ -143,7 +144,7 @@ def run_stage(
 
 def _run(case: Case, stage: str, settings: dict[str, Any], progress: Progress | None) -> Summary:
     """A stage's room is imported when its turn comes, so that no verb pays for the others."""
-    room = import_module(f"forensics.{stage}.run")
+    room = import_module(_ROOMS.get(stage, f"forensics.{stage}.run"))
 
     def show(label: str, done: int, total: int) -> None:
         if progress is not None and label != "done":

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FOLDERS = ("restricted", "out", "notify", "report", "replay")
-SCHEMA = ("schema/ingest", "schema/attribution", "schema/timeline", "schema/scope")
+SCHEMA = ("schema/ingest", "schema/attribution", "schema/timeline", "schema/scope", "schema/controls")
 Parameters = dict[str, object]
 
 
@@ -212,7 +212,8 @@ _TABLES = {
         "join_keys request_joins join_outcomes clock_offsets divergences advice "
         "fragments appearances exclusions decoy_strata reviews trials reference_sets reference_fingerprints "
         "residencies batches batch_members appearance_relations worker_rates "
-        "verdicts affected_requests affected_tenants numbers"
+        "verdicts affected_requests affected_tenants numbers "
+        "controls control_spikes elusion_sample elusion_reviews"
     ).split()
 }
 

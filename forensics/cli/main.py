@@ -13,6 +13,7 @@ from forensics import __version__
 from forensics.cli import (
     ask,
     case,
+    controls,
     evaluate,
     explain,
     ingest,
@@ -83,7 +84,7 @@ app.command()(ask.ask)
 app.command()(review.review)
 app.command()(evaluate.evaluate)
 app.command()(simulate.simulate)
-_later(app, "", "controls", "Measure recall and error with planted leaks.")
+app.command()(controls.controls)
 
 _notify = _group("notify", "Letters to affected customers.")
 _notify.command()(notify.draft)
