@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,9 @@ class Plants:
             self.lanes[record["worker"]].append(number)
         self.place = {n: (lane, i) for lane, rows in self.lanes.items() for i, n in enumerate(rows)}
         self.chains = 0
+        for record in records:  # long enough for several to be in flight at a time on one worker
+            began = datetime.fromisoformat(record["timestamp"])
+            record["finished_at"] = (began + timedelta(seconds=dice.uniform(40, 80))).isoformat()
 
     def note(self, kind: str, recipient: int, source: int, chain: int = -1) -> None:
         self.truth.append({"class": kind, "request": self.records[recipient]["request_id"], "chain": chain,
@@ -153,11 +157,12 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=5000)
     parser.add_argument("--each", type=int, default=20, help="plants of each class")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--skip", type=int, default=0, help="calls of the log to leave out at its start")
     parser.add_argument("--classes", nargs="+", default=list(PLANTS))
     parser.add_argument("--keep", type=Path, help="keep log, truth and case in this folder")
     arguments = parser.parse_args()
     lines = [line for line in arguments.texts.read_text(encoding="utf-8").split("\n") if line]
-    plants = Plants([json.loads(line) for line in lines[: arguments.requests]], random.Random(arguments.seed))
+    plants = Plants([json.loads(line) for line in lines[arguments.skip : arguments.skip + arguments.requests]], random.Random(arguments.seed))
     for _ in range(arguments.each):
         for name in arguments.classes:
             PLANTS[name](plants)
