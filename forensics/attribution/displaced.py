@@ -46,7 +46,7 @@ def finding(
     units = texts.folded(content).units.size
     candidate = Candidate(suspect.use, suspect.request, content, 0, units, "target", False, (), frozenset())
     sources = [
-        _source(world, texts, item, place, prompts)
+        source_of(world, texts, item, place, prompts)
         for place in sorted(claim.places, key=lambda place: -item.bits[place])
     ]
     kin, only, own = {}, {}, item.keys[item.own]
@@ -77,7 +77,7 @@ def finding(
     return Judged(candidate, evidence, "whole_response", STRATUM, verdict, reason, named_units, sources, TRIED, None)
 
 
-def _source(world: World, texts: Texts, item: Likely, place: int, prompts: Prompts) -> Source:
+def source_of(world: World, texts: Texts, item: Likely, place: int, prompts: Prompts) -> Source:
     """The passage of the other prompt that holds most of the shared terms."""
     requests, uses = world.requests, world.uses
     suspect = item.suspect

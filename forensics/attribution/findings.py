@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from forensics.attribution.candidates import Candidate
 from forensics.attribution.sources import Source
@@ -36,6 +37,7 @@ class Evidence:
     agreeing_bits: float = 0.0  # bits of all identifier tokens of this response that the same unit holds
     q_value: Callable[[float], float | None] = lambda _: None
     asks_for_text: bool = False  # the recipient's question asks for a text to be recited
+    features: dict[str, Any] = field(default_factory=dict)  # further figures to be kept with the fragment
     capped: bool = False  # contents follow each other across tenants, and the source is on another worker or on none
 
     @property

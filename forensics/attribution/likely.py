@@ -84,9 +84,9 @@ def weigh(
     held = look_up(corpus, wanted, [*(suspect.terms for suspect in suspects), *(s.marks for s in suspects)])
     length = np.zeros(len(world.requests.request_id))
     np.add.at(length, np.repeat(np.arange(length.size), np.diff(prompts.offsets)), world.text_bytes[prompts.content])
-    around: list[_Around] = []
+    near: list[Around] = []
     for suspect in suspects:
-        one = _around(world, suspect, prompts, held, length)
+        one = around(world, suspect, prompts, held, length)
         others = np.append(one.unit[:-1] != one.unit[-1], False)
         if answered is not None:
             others[:-1] &= ~answered[suspect.near]
@@ -94,10 +94,10 @@ def weigh(
             continue
         bits = chances.most(*one.facts(), PROMPT_SHARE * suspect.shares, *one.size())
         if suspect.use in always or float(bits[others].max()) >= least:
-            around.append(one)
+            near.append(one)
     found = []
-    for batch in texts.batches([{int(world.uses.content[one.suspect.use])} for one in around]):
-        for one in around[batch.start : batch.stop]:
+    for batch in texts.batches([{int(world.uses.content[one.suspect.use])} for one in near]):
+        for one in near[batch.start : batch.stop]:
             suspect = one.suspect
             strength, keys, bits = _telling(world, texts, suspect, spans.get(suspect.use, []))
             places = np.searchsorted(suspect.terms, keys)
@@ -112,7 +112,7 @@ def weigh(
 
 
 @dataclass(frozen=True)
-class _Around:
+class Around:
     """The prompts around a suspect, its own last: which of its terms each holds, whose, in its language, how long."""
 
     suspect: Suspect
@@ -123,18 +123,21 @@ class _Around:
     typical: float
 
     def facts(self) -> tuple[npt.NDArray[np.bool_], Ints, npt.NDArray[np.bool_]]:
+        """Which terms each prompt holds, whose it is, whether it is in the language."""
         return self.held, self.unit, self.marked
 
     def size(self) -> tuple[npt.NDArray[np.float64], float]:
+        """Words of each prompt, and of a usual one."""
         return self.words, self.typical
 
 
-def _around(world: World, suspect: Suspect, prompts: Prompts, held: Held, length: npt.NDArray[np.float64]) -> _Around:
+def around(world: World, suspect: Suspect, prompts: Prompts, held: Held, length: npt.NDArray[np.float64]) -> Around:
+    """What the prompts around a suspect hold of its terms. `length`: bytes of each request's prompt."""
     every = np.append(suspect.near, suspect.request)
     words = length[every] / BYTES_A_WORD
     # Terms of the language are no sign of the subject: the chance is that of prompts in the response's language.
     marked = held.by_request(prompts, every, suspect.marks).mean(axis=1) if suspect.marks.size else np.ones(every.size)
-    return _Around(
+    return Around(
         suspect,
         held.by_request(prompts, every, suspect.terms),
         world.requests.unit[every].astype(np.int64),

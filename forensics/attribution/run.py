@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from forensics.attribution.candidates import build
+from forensics.attribution.chains import marked
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.evidence import gather
 from forensics.attribution.findings import Judged
@@ -71,11 +72,11 @@ def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tupl
     judged, dropped, strata = gather(texts, candidates, (found.tokens_in_responses, found.tokens_in_others), parameters)
     switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])
     excluded.extend(dropped)
-    swapped, unread = find_swapped(
+    swapped, marks, unread = find_swapped(
         corpus, texts, grams, judged, excluded, any(s.correlated for s in strata), parameters
     )
     warnings.extend(unread)
-    counts = store(case, world, texts, [*judged, *switches, *swapped], excluded, strata)
+    counts = store(case, world, texts, marked([*judged, *switches, *swapped], marks), excluded, strata)
     if progress:
         progress("attribute", total, total)
     warnings.extend(f"{s.name}: no q-value is printed: {s.reason}" for s in strata if not s.valid)

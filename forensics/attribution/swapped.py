@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forensics.attribution.candidates import Excluded
+from forensics.attribution.chains import Context, Features, find_rows, joined, judge_rows
 from forensics.attribution.chances import CHANCE_FLOOR
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.displaced import Claim, finding
@@ -58,22 +59,23 @@ def find_swapped(
     excluded: list[Excluded],
     correlated: bool,
     parameters: Parameters,
-) -> tuple[list[Judged], tuple[str, ...]]:
-    """Whole responses that answer another request's prompt, and warnings.
+) -> tuple[list[Judged], dict[int, Features], tuple[str, ...]]:
+    """Whole responses that answer another request's prompt, features of chains by response use, and warnings.
 
     `correlated`: tenants' contents are known to follow each other.
     """
     world = corpus.world
     if len(world.requests.unit_names) < 2:
-        return [], ()
+        return [], {}, ()
     strange = find_strange(corpus)
     spans = _spans(world, judged, excluded)
     answered = strange.answered.copy()
-    foreign = {
-        int(world.uses.request[use])
+    covered = {
+        use
         for use, found in spans.items()
         if sum(end - start for start, end, leaked in found if leaked) >= COVERED * _length(world, use)
     }
+    foreign = {int(world.uses.request[use]) for use in covered}
     answered[sorted(foreign)] = False
     suspects = _suspects(world, strange, answered, spans)
     prompts = prompts_of_case(world)
@@ -86,12 +88,18 @@ def find_swapped(
     claims = without_own(corpus, claims, prompts, grams)
     claims = _unanswered(corpus, texts, suspects, claims, prompts, spans)
     result = _judge(world, texts, answered, claims, foreign, named, prompts, len(suspects), correlated, parameters)
+    context = Context(corpus, texts, strange, prompts, spans, parameters)
+    # A fragment's tenant is known already, and its words speak for no other; what it leaves is too little to add to.
+    alone = [suspect for suspect in suspects if not any(leaked for _, _, leaked in spans.get(suspect.use, ()))]
+    links = find_rows(context, alone, answered, {use: units for use, units in named.items() if use in covered})
+    rows, marks = judge_rows(context, links, grams, correlated)
+    result = joined(result, rows)
     texts.forget()
     warnings = (
         (f"{unread} prompts were not compared with the responses nearby that have nothing to do with their own prompt: "
          "more than is read for that",) if unread else ()
     )  # fmt: skip
-    return result, warnings
+    return result, marks, warnings
 
 
 def _spans(world: World, judged: list[Judged], excluded: list[Excluded]) -> Spans:

@@ -116,6 +116,7 @@ def _fragment(world: World, texts: Texts, item: Judged) -> tuple[dict[str, Any],
         "runner_up_units": reach[0][1] if reach else 0,
         "margin_units": candidate.end - candidate.start - (reach[0][1] if reach else 0),
         "raw_identity": found[0]["raw_identity"] if found else None,
+        **evidence.features,
     }
     row = {
         "fragment_id": fragment_id,

@@ -1,0 +1,233 @@
+"""Do the answers of neighbouring requests, taken together, stand one place (or more) beside their prompts?
+
+One short answer under the wrong prompt proves little: few of its words are rare. Several in a row, all of which fit the
+prompt the same number of places before, prove much, and so does a pair of answers each of which fits the other's prompt.
+Two tests over the same pair weights (`likely`'s likelihood ratios, against the response's own prompt):
+
+* **rows**: along a worker, in order of arrival and in order of the end, the weights at one offset are summed over runs
+  of requests. Null: no shift; then the weights are log-likelihood ratios of noise, and a run of sum S at any of N
+  places is met by chance with probability N 2^-S at most (as for local alignments; Karlin and Altschul 1990).
+* **links**: each answer points to the prompt nearby that it fits best; pointers that form a pair, a ring or a path add up,
+  each less the choice it had.
+
+Finds the rows and links and what they are worth. What is reported of them, `chains` says.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from forensics.attribution import chances
+from forensics.attribution.corpus import Corpus
+from forensics.attribution.holdings import Ints, World
+from forensics.attribution.likely import PROMPT_SHARE, Around, Suspect, around
+from forensics.attribution.nearby import Prompts, look_up
+
+REACH = 24  # requests before the end of a response whose prompts are compared
+OFFSETS = (1, -1, 2, -2, 3, -3, 4, -4)  # places by which a row of answers may be shifted
+FEW_SPEAK = 0.4  # coverage of a response's language under which its words may be rare only because nobody writes it,
+FEW_SPEAK_CHANCE = 0.125  # and the chance of a term then
+ANSWERED = -10.0  # weight of a response that is akin to its own prompt, in a row of shifted ones
+SILENT = -0.5  # weight of a response that says nothing, or is missing
+DROP = 16.0  # loss after which a row is taken to have ended
+LINK_BITS = 3.0  # for a pointer, and by which it must lead the next tenant's prompt
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """A response with the bits of each prompt nearby over its own (`gain`). Without `around`: by a copied passage."""
+
+    request: int
+    use: int
+    near: Ints
+    gain: Floats  # by near request
+    around: Around | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """Requests of one worker, each with the request whose answer it got; `bits` of all together, `charge` paid."""
+
+    recipients: list[int]
+    sources: list[int]
+    bits: float
+    charge: float
+    form: str  # shifted | swapped | rotated | path
+    offset: int = 0
+    before: int = 0  # requests before the first and after the last of which it cannot be told
+    after: int = 0
+
+
+def weigh_pairs(corpus: Corpus, suspects: list[Suspect], prompts: Prompts) -> dict[int, Weighed]:
+    """Pair weights of the suspects, by request; of several responses of one request that with the most to say."""
+    world = corpus.world
+    wanted = np.zeros(world.text_bytes.size, dtype=np.bool_)
+    for suspect in suspects:
+        for request in (suspect.request, *suspect.near.tolist()):
+            wanted[prompts.of(request)] = True
+    held = look_up(corpus, wanted & ~prompts.often, [*(s.terms for s in suspects), *(s.marks for s in suspects)])
+    length = np.zeros(len(world.requests.request_id))
+    np.add.at(length, np.repeat(np.arange(length.size), np.diff(prompts.offsets)), world.text_bytes[prompts.content])
+    found: dict[int, Weighed] = {}
+    for suspect in suspects:
+        one = around(world, suspect, prompts, held, length)
+        prior = np.maximum(PROMPT_SHARE * suspect.shares, chances.CHANCE_FLOOR)
+        if suspect.coverage < FEW_SPEAK:
+            prior = np.maximum(prior, FEW_SPEAK_CHANCE)
+        bits = chances.weights(*one.facts(), prior, *one.size())
+        own = float(bits[-1])
+        weighed = Weighed(suspect.request, suspect.use, suspect.near, bits[:-1] - max(own, 0.0), one)
+        known = found.get(suspect.request)
+        if known is None or weighed.gain.max(initial=-math.inf) > known.gain.max(initial=-math.inf):
+            found[suspect.request] = weighed
+    return found
+
+
+def lanes(world: World, by: Ints) -> list[Ints]:
+    """Requests of each worker in the order of `by`."""
+    names = sorted({name or "" for name in world.requests.worker})
+    codes = {name: code for code, name in enumerate(names)}
+    worker = np.array([codes[name or ""] for name in world.requests.worker], dtype=np.int64)
+    order = np.lexsort((np.arange(by.size), by, worker))
+    edges = np.searchsorted(worker[order], np.arange(len(names) + 1))
+    return [order[edges[code] : edges[code + 1]] for code in range(len(names))]
+
+
+def rows_of(
+    world: World, weighed: dict[int, Weighed], akin: npt.NDArray[np.bool_], least: float
+) -> list[Row]:
+    """Rows of shifted answers that are worth `least` bits and more over the charge, best first, none twice."""
+    found: list[Row] = []
+    charge = math.log2(max(1, len(weighed)) * len(OFFSETS) * 2)
+    for by in (world.requests.received, world.requests.finished):
+        for lane in lanes(world, by):
+            for offset in OFFSETS:
+                scores = _scores(lane, offset, weighed, akin)
+                for start, end, bits in _segments(scores, charge + least, DROP).tolist():
+                    found.append(_row(world, lane, scores, int(start), int(end), float(bits), charge, offset))
+    found = [row for row in found if len(row.recipients) > 1]
+    found.sort(key=lambda row: (-row.bits, row.recipients[0], row.offset))
+    kept: list[Row] = []
+    taken: set[int] = set()
+    for row in found:
+        if not taken & set(row.recipients):
+            kept.append(row)
+            taken.update(row.recipients)
+    return kept
+
+
+def _scores(lane: Ints, offset: int, weighed: dict[int, Weighed], akin: npt.NDArray[np.bool_]) -> Floats:
+    """The weight of each place of a lane if its answer is that of the request `offset` places before."""
+    scores = np.full(lane.size, SILENT)
+    scores[akin[lane]] = ANSWERED
+    for place in range(max(0, offset), lane.size + min(0, offset)):
+        one = weighed.get(int(lane[place]))
+        if one is not None:
+            at = np.flatnonzero(one.near == lane[place - offset])
+            scores[place] = float(one.gain[at[0]]) if at.size else ANSWERED
+            if akin[lane[place]]:
+                scores[place] = min(scores[place], ANSWERED)
+    edge = slice(0, offset) if offset > 0 else slice(lane.size + offset, lane.size)
+    scores[edge] = -math.inf
+    return scores
+
+
+def _row(
+    world: World, lane: Ints, scores: Floats, start: int, end: int, bits: float, charge: float, offset: int
+) -> Row:
+    """The row between two places, and how many silent requests border on it."""
+    before = after = 0
+    while start - before - 1 >= 0 and scores[start - before - 1] == SILENT:
+        before += 1
+    while end + after < scores.size and scores[end + after] == SILENT:
+        after += 1
+    recipients = [int(lane[place]) for place in range(start, end) if scores[place] > ANSWERED]
+    sources = [int(lane[place - offset]) for place in range(start, end) if scores[place] > ANSWERED]
+    return Row(recipients, sources, bits, charge, "shifted", offset, before, after)
+
+
+@numba.njit(cache=True, nogil=True)
+def _segments(scores: Any, least: float, drop: float) -> Any:
+    """Runs of scores with a sum of at least `least`: (start, end, sum), none overlapping, in order.
+
+    A run starts and ends with a positive score; it is given up where the sum has fallen by `drop` from its best.
+    """
+    found = np.empty((scores.size + 1, 3), dtype=np.float64)
+    n = 0
+    place = 0
+    while place < scores.size:
+        if not scores[place] > 0:
+            place += 1
+            continue
+        total = best = 0.0
+        end = place
+        at = place
+        while at < scores.size:
+            total += scores[at]
+            if total > best:
+                best, end = total, at + 1
+            if total <= 0 or total <= best - drop:
+                break
+            at += 1
+        if best >= least:
+            found[n, 0], found[n, 1], found[n, 2] = place, end, best
+            n += 1
+        place = end
+    return found[:n]
+
+
+def links_of(world: World, weighed: dict[int, Weighed], open_: npt.NDArray[np.bool_], least: float) -> list[Row]:
+    """Pairs, rings and paths of answers that point to each other's prompts, worth `least` bits over their charge."""
+    unit = world.requests.unit
+    pointer: dict[int, tuple[int, float, float]] = {}
+    for request, one in weighed.items():
+        near = one.near
+        if near.size == 0:
+            continue
+        place = int(np.argmax(np.where(open_[near], one.gain, -math.inf)))
+        best = float(one.gain[place])
+        if best < LINK_BITS or not open_[near[place]]:
+            continue
+        rivals = one.gain[(unit[near] != unit[near[place]])]
+        if rivals.size and float(rivals.max()) > best - LINK_BITS:
+            continue
+        pointer[request] = (int(near[place]), best, math.log2(near.size))
+    chosen: dict[int, int] = {}  # owner -> recipient: an answer goes to one place
+    for request in sorted(pointer, key=lambda r: (-pointer[r][1], r)):
+        owner = pointer[request][0]
+        if owner not in chosen:
+            chosen[owner] = request
+    start = math.log2(max(2, len(weighed)))
+    found: list[Row] = []
+    done: set[int] = set()
+    follows = {request: owner for owner, request in chosen.items()}  # recipient -> owner
+    for first in sorted(follows):
+        if first in done:
+            continue
+        head = first
+        while head in chosen and chosen[head] in follows and chosen[head] != first:
+            head = chosen[head]
+        ring = head in chosen and chosen[head] == first and head != first
+        recipients = []
+        at = head
+        while at in follows and at not in done:
+            done.add(at)
+            recipients.append(at)
+            at = follows[at]
+        ring = ring or (bool(recipients) and at == head)
+        sources = [follows[request] for request in recipients]
+        bits = sum(pointer[request][1] for request in recipients)
+        # The last link of a ring had no choice left: that the ring closes is what pays for it.
+        choices = sum(pointer[request][2] for request in recipients[: len(recipients) - 1 if ring else None])
+        if len(recipients) > 1 and bits - start - choices >= least:
+            form = ("swapped" if len(recipients) == 2 else "rotated") if ring else "path"
+            found.append(Row(recipients[::-1], sources[::-1], bits, start + choices, form))
+    return found

@@ -1,0 +1,273 @@
+"""Which findings follow from rows of displaced answers (`aligned`), and what is said of each link?
+
+A row stands or falls as a whole; its links carry one chain id. A link whose own words bear it out names its tenant; a
+link that says nothing itself but stands between two that do is reported by its place, and says so; beyond the first and
+the last link that speak nothing is reported, and how many requests there cannot be told is kept with the chain.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from forensics.attribution.aligned import LINK_BITS, REACH, Row, Weighed, links_of, rows_of, weigh_pairs
+from forensics.attribution.candidates import Candidate, Holder, prompts_by_request
+from forensics.attribution.corpus import Corpus
+from forensics.attribution.displaced import STRATUM, TRIED, Claim, finding
+from forensics.attribution.findings import Evidence, Judged
+from forensics.attribution.hits import Hits
+from forensics.attribution.holdings import World
+from forensics.attribution.likely import NOTHING, Likely, Spans, Suspect
+from forensics.attribution.nearby import Neighbours, Prompts
+from forensics.attribution.own_terms import without_own
+from forensics.attribution.parameters import Parameters
+from forensics.attribution.sources import Source
+from forensics.attribution.strange import Strange
+from forensics.attribution.strength import Strength, measure
+from forensics.attribution.texts import Texts
+
+KNOWN_BITS = 12.0  # of a link that a copied passage proves already
+COVERED = 0.5  # share of a response that other findings cover, so that it is not reported twice
+ROW_BITS = 8.0  # net bits for reporting a row of displaced answers at all
+Features = dict[str, Any]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Link:
+    """One answer of a row, and whose it is."""
+
+    row: Row
+    place: int
+    recipient: int
+    source: int
+    one: Weighed | None
+    gain: float  # bits by its own words
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the parts of this module share."""
+
+    corpus: Corpus
+    texts: Texts
+    strange: Strange
+    prompts: Prompts
+    spans: Spans
+    parameters: Parameters
+
+    @property
+    def world(self) -> World:
+        """Requests and uses."""
+        return self.corpus.world
+
+
+def find_rows(context: Context, suspects: list[Suspect], answered: Flags, named: dict[int, set[int]]) -> list[Link]:
+    """The links of all rows, rings and paths that are worth ROW_BITS over their charge.
+
+    `answered`: requests with a response that is akin to their prompt; `named`: units that a copied passage of a use
+    names already.
+    """
+    world = context.world
+    near = [replace(suspect, near=suspect.near[:REACH]) for suspect in suspects]
+    weighed = weigh_pairs(context.corpus, near, context.prompts)
+    neighbours = Neighbours(world)
+    for use in sorted(named):
+        request = int(world.uses.request[use])
+        around = neighbours.of(request)[:REACH]
+        if around.size:
+            mine = np.isin(world.requests.unit[around], sorted(named[use]))
+            weighed[request] = Weighed(request, use, around, np.where(mine, KNOWN_BITS, -KNOWN_BITS))
+    rows = rows_of(world, weighed, answered, ROW_BITS)
+    taken = {request for row in rows for request in row.recipients}
+    left = {request: one for request, one in weighed.items() if request not in taken}
+    rows += links_of(world, left, ~answered, ROW_BITS)
+    links = []
+    for row in rows:
+        for place, (recipient, source) in enumerate(zip(row.recipients, row.sources, strict=True)):
+            one = weighed.get(recipient)
+            at = np.flatnonzero(one.near == source) if one else np.zeros(0, dtype=np.int64)
+            gain = float(one.gain[at[0]]) if one and at.size else 0.0
+            links.append(Link(row, place, recipient, source, one, gain))
+    return links
+
+
+def features_of(world: World, link: Link) -> Features:
+    """What a fragment tells of its chain."""
+    row = link.row
+    names = "\0".join(world.requests.request_id[request] for request in row.recipients)
+    return {
+        "chain_id": "C-" + hashlib.blake2b(names.encode("utf-8", "replace"), digest_size=6).hexdigest(),
+        "chain_form": row.form,
+        "chain_offset": row.offset,
+        "chain_links": len(row.recipients),
+        "chain_place": link.place + 1,
+        "chain_bits": round(row.bits, 2),
+        "chain_net_bits": round(row.bits - row.charge, 2),
+        "chain_link_bits": round(link.gain, 2),
+        "chain_unclear_before": row.before,
+        "chain_unclear_after": row.after,
+    }
+
+
+def judge_rows(context: Context, links: list[Link], hits: Hits, correlated: bool) -> tuple[list[Judged], dict[int, Features]]:
+    """Fragments of the links, and the features of the chain for each response use that belongs to one."""
+    world = context.world
+    uses = _uses(context, links)
+    marks = {use: features_of(world, link) for use, link in uses}
+    chosen = [(use, link) for use, link in uses if _foreign(world, link) and not _covered(context, use)]
+    spoken = [(use, link) for use, link in chosen if link.gain >= LINK_BITS and link.one and link.one.use == use]
+    claims = _claims(context, spoken)
+    kept = {claim.likely.suspect.use for claim in without_own(context.corpus, list(claims.values()), context.prompts, hits)}
+    found = []
+    for use, link in chosen:
+        if use in claims:
+            if use in kept:
+                found.append(_spoken(context, link, claims[use], correlated))
+        elif link.gain > -LINK_BITS and link.row.form == "shifted":
+            found.append(_by_place(context, link, use, correlated))
+    return found, marks
+
+
+def _uses(context: Context, links: list[Link]) -> list[tuple[int, Link]]:
+    """Response uses of each link that do not answer their own prompt."""
+    world = context.world
+    by_request: dict[int, list[int]] = defaultdict(list)
+    wanted = {link.recipient for link in links}
+    for use, akin in zip(context.strange.vocabulary.uses.tolist(), context.strange.akin.tolist(), strict=True):
+        request = int(world.uses.request[use])
+        if request in wanted and not akin:
+            by_request[request].append(use)
+    return [(use, link) for link in links for use in by_request[link.recipient]]
+
+
+def _foreign(world: World, link: Link) -> bool:
+    return bool(world.requests.unit[link.source] != world.requests.unit[link.recipient])
+
+
+def _covered(context: Context, use: int) -> bool:
+    length = max(1, int(context.world.text_bytes[context.world.uses.content[use]]))
+    return sum(end - start for start, end, _ in context.spans.get(use, ())) >= COVERED * length
+
+
+def _claims(context: Context, spoken: list[tuple[int, Link]]) -> dict[int, Claim]:
+    """Claims of the links that speak, by use."""
+    world, texts = context.world, context.texts
+    claims: dict[int, Claim] = {}
+    for batch in texts.batches([{int(world.uses.content[use])} for use, _ in spoken]):
+        for use, link in spoken[batch.start : batch.stop]:
+            assert link.one is not None and link.one.around is not None
+            around = link.one.around
+            content = int(world.uses.content[use])
+            size = texts.folded(content).units.size
+            whole = Candidate(use, link.recipient, content, 0, size, "target", False, (), frozenset())
+            strength = measure(whole, texts, NOTHING, int(world.requests.unit[link.recipient]))
+            bits = link.one.gain
+            likely = Likely(around.suspect, strength, around.suspect.terms, around.held[:-1], bits, 0.0, around.held[-1])
+            place = int(np.flatnonzero(link.one.near == link.source)[0])
+            claims[use] = Claim(likely, [place], link.gain)
+    return claims
+
+
+def _verdict(context: Context, link: Link, correlated: bool, spoken: bool) -> tuple[bool, bool]:
+    """May the tenant be named, and is that probable?"""
+    row, parameters = link.row, context.parameters
+    net = row.bits - row.charge
+    named = net >= (parameters.probable_bits if correlated or not spoken else parameters.generated_bits)
+    return named, named and spoken and not correlated and net >= parameters.probable_bits
+
+
+def _spoken(context: Context, link: Link, claim: Claim, correlated: bool) -> Judged:
+    named, probable = _verdict(context, link, correlated, True)
+    made = finding(context.world, context.texts, claim, context.prompts, link.row.charge, True, False, named, probable)
+    row = link.row
+    reason = (
+        f"{made.reason}; {len(row.recipients)} answers in a {row.form} row bear each other out "
+        f"({row.bits:.0f} bits less {row.charge:.0f} for the search)"
+        + ("; contents follow each other across tenants" if correlated else "")
+    )
+    bits = row.bits
+    evidence = replace(made.evidence, strength=replace(made.evidence.strength, bits=bits), features=features_of(context.world, link))
+    return replace(made, evidence=evidence, reason=reason)
+
+
+def _by_place(context: Context, link: Link, use: int, correlated: bool) -> Judged:
+    """A link that says nothing itself."""
+    world, texts, row = context.world, context.texts, link.row
+    requests = world.requests
+    content = int(world.uses.content[use])
+    prompt = prompts_by_request(world, {link.source}).get(link.source, [])
+    texts.load({content, *prompt})
+    units = texts.folded(content).units.size
+    sources = []
+    if prompt:
+        asked = prompt[-1]
+        field = next(
+            world.uses.field[at]
+            for at in range(int(world.uses.of_content[asked]), int(world.uses.of_content[asked + 1]))
+            if world.uses.request[at] == link.source and world.uses.side[at] == 0
+        )
+        reach = texts.folded(asked).units.size
+        holder = Holder(asked, int(requests.unit[link.source]), 0, 0, units, 0, reach, 0)
+        lag = int(requests.finished[link.recipient] - requests.received[link.source])
+        overlap = bool(requests.finished[link.source] > requests.received[link.recipient])
+        same = None if requests.worker[link.recipient] is None else True
+        sources = [Source(holder, link.source, requests.request_id[link.source], field, lag, same, overlap)]
+    named, _ = _verdict(context, link, correlated, False)
+    named = named and bool(sources)
+    whole = Candidate(use, link.recipient, content, 0, units, "target", False, (), frozenset())
+    none = np.zeros(0, dtype=np.uint64)
+    evidence = Evidence(
+        strength=Strength(row.bits, 0.0, 0, 0.0, none, np.zeros(0), np.zeros(0)),
+        charge=row.charge,
+        sources=sources,
+        kin_recipient=0.0,
+        kin_source={},
+        only={},
+        share_of_response=1.0,
+        features=features_of(world, link),
+    )
+    reason = (
+        f"says nothing itself; by its place between the {len(row.recipients)} answers of a row that is shifted by "
+        f"{row.offset} ({row.bits:.0f} bits less {row.charge:.0f} for the search)"
+        + ("" if named else "; not enough to name anybody")
+    )
+    return Judged(
+        whole, evidence, "whole_response", STRATUM, "possible" if named else "undetermined", reason,
+        [int(requests.unit[link.source])] if named else [], sources, TRIED, None,
+    )  # fmt: skip
+
+
+def joined(first: list[Judged], second: list[Judged]) -> list[Judged]:
+    """Findings of two tests on the same responses: the stronger of each; nobody is named where they disagree."""
+    rank = {"undetermined": 0, "possible": 1, "probable": 2}
+    best = {item.candidate.use: item for item in first}
+    for item in second:
+        known = best.get(item.candidate.use)
+        if known is None:
+            best[item.candidate.use] = item
+        elif known.units and item.units and known.units != item.units:
+            reason = f"{item.reason}; by its words alone it is another tenant's: nobody is named"
+            best[item.candidate.use] = replace(item, units=[], verdict="undetermined", reason=reason)
+        elif rank[item.verdict] >= rank[known.verdict]:
+            best[item.candidate.use] = item
+        else:
+            best[item.candidate.use] = replace(
+                known, evidence=replace(known.evidence, features=item.evidence.features)
+            )
+    return [best[use] for use in sorted(best)]
+
+
+def marked(judged: list[Judged], marks: dict[int, Features]) -> list[Judged]:
+    """The fragments with their chain's features, where their response is a link of one."""
+    return [
+        replace(item, evidence=replace(item.evidence, features={**marks[item.candidate.use], **item.evidence.features}))
+        if item.candidate.use in marks
+        else item
+        for item in judged
+    ]
