@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from forensics.attribution.candidates import Candidate
 from forensics.attribution.sources import Source
@@ -58,3 +59,5 @@ class Judged:
     ranked: list[Source]
     tried: tuple[str, ...]
     q_value: float | None
+    named: tuple[str, ...] = ()  # tenant ids named by something else than an appearance: a canary's owner
+    notes: dict[str, Any] = field(default_factory=dict)  # further figures for `explain`; never log text
