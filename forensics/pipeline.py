@@ -36,7 +36,8 @@ class PipelineParameters:
     an IANA zone for times without an offset, None where nobody declared one (UTC is assumed); `format` a parser's name,
     None to detect it; `max_rejects` None for no limit; `limits` of reading, by the names of the
     first stage, where they are not its own; `seed` of every random choice; `profiles` the TOML of the user's own
-    formats; `private_keys` PEM files of keys that open encrypted fields; `allow_pickle` reads the data in pickles.
+    formats; `private_keys` PEM files of keys that open encrypted fields; `allow_pickle` reads the data in pickles;
+    `canaries` a CSV of strings planted with tenants.
     """
 
     evidence: tuple[Path, ...]
@@ -51,6 +52,7 @@ class PipelineParameters:
     profiles: tuple[str, ...] = ()
     private_keys: tuple[Path, ...] = ()
     allow_pickle: bool = False
+    canaries: Path | None = None
 
     def ingest(self) -> dict[str, Any]:
         """The part that the first stage needs."""
@@ -95,7 +97,7 @@ def run(case_root: Path, parameters: PipelineParameters, progress: Progress | No
     """
     settings: dict[str, dict[str, Any]] = {
         "ingest": parameters.ingest(),
-        "attribution": {"seed": parameters.seed},
+        "attribution": {"seed": parameters.seed, "canaries": parameters.canaries},
         "report": {"on_block": "withhold"},
     }
     started = datetime.now(UTC)

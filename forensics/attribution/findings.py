@@ -60,3 +60,5 @@ class Judged:
     ranked: list[Source]
     tried: tuple[str, ...]
     q_value: float | None
+    named: tuple[str, ...] = ()  # tenant ids named by something else than an appearance: a canary's owner
+    notes: dict[str, Any] = field(default_factory=dict)  # further figures for `explain`; never log text

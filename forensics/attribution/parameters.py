@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 # Rules that explain a match by an innocent cause and may be switched off to see what they hide. Own material and echoes
 # are no such rules: without them everything is foreign.
@@ -81,3 +82,10 @@ class Parameters:
 
     seed: int = 0
     """For the coin that breaks ties between a target and a decoy of equal score."""
+
+    # identifiers by name, canaries, structure
+    canaries: Path | None = None
+    """CSV of planted strings; None for those that the case holds from an earlier run. Recorded by digest alone."""
+
+    canaries_sha256: str = ""
+    """Digest of the canaries in use, empty for none; set by the stage."""

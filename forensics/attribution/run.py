@@ -7,8 +7,11 @@ batches are the timeline's. `altered` and `structure` fragments and spike-ins ar
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+from forensics.attribution.canaries import find_canaries
+from forensics.attribution.canary_list import CanaryList, canaries_of, keep, read_canaries
 from forensics.attribution.candidates import build
 from forensics.attribution.chains import marked
 from forensics.attribution.corpus import Corpus
@@ -34,15 +37,24 @@ WRITES = ("fragments", "appearances", "exclusions", "decoy_strata")
 
 
 def run(case: Case, parameters: Parameters, progress: Progress | None = None) -> Summary:
-    """Attribute the case's responses. Reads the ingest stage; replaces its own four tables."""
-    return run_stage(
-        case, "attribution", parameters, ("ingest",), WRITES, lambda: _work(case, parameters, progress), digest(case)
-    )
+    """Attribute the case's responses. Reads the ingest stage; replaces its own four tables (canaries too, if given)."""
+    listed = canaries_of(case) if parameters.canaries is None else read_canaries(parameters.canaries)
+    new = parameters.canaries is not None
+    recorded = replace(parameters, canaries=None, canaries_sha256=listed.sha256)
+
+    def work() -> tuple[dict[str, Any], tuple[str, ...]]:
+        if new:
+            keep(case, listed)
+        return _work(case, recorded, listed, progress)
+
+    return run_stage(case, "attribution", recorded, ("ingest",), WRITES, work, digest(case))
 
 
-def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _work(
+    case: Case, parameters: Parameters, listed: CanaryList, progress: Progress | None
+) -> tuple[dict[str, Any], tuple[str, ...]]:
     world = load_world(case)
-    warnings: list[str] = []
+    warnings: list[str] = [*listed.warnings]
     if len(world.requests.unit_names) < 2:
         warnings.append(
             f"{len(world.requests.unit_names)} tenants are known: without two, nothing can be foreign. "
@@ -76,13 +88,18 @@ def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tupl
         corpus, texts, grams, judged, excluded, any(s.correlated for s in strata), parameters
     )
     warnings.extend(unread)
-    counts = store(case, world, texts, marked([*judged, *switches, *swapped], marks), excluded, strata)
+    every, own, said = find_canaries(corpus, texts, listed, marked([*judged, *switches, *swapped], marks), parameters)
+    excluded.extend(own)
+    warnings.extend(said)
+    counts = store(case, world, texts, every, excluded, strata)
     if progress:
         progress("attribute", total, total)
     warnings.extend(f"{s.name}: no q-value is printed: {s.reason}" for s in strata if not s.valid)
     figures: dict[str, Any] = {
         "candidates": sum(1 for c in candidates if c.family == "target"),
         "decoys": sum(1 for c in candidates if c.family == "decoy"),
+        "canaries": len(listed.canaries),
+        "canary_lines_rejected": listed.rejected,
         **counts,
     }
     return figures, tuple(warnings)

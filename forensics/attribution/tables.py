@@ -88,7 +88,7 @@ def _fragment(world: World, texts: Texts, item: Judged) -> tuple[dict[str, Any],
         seen.add(key)
         found.append(_appearance(world, texts, fragment_id, len(found) + 1, item, source, passage))
     named = {_tenant(world, source) for source in item.ranked if source.holder.unit in item.units}
-    tenants = sorted(tenant for tenant in named if tenant is not None)
+    tenants = sorted({tenant for tenant in named if tenant is not None}.union(item.named))
     reach = sorted(
         {(s.holder.unit, s.holder.end - s.holder.start) for s in item.ranked if s.holder.unit not in item.units},
         key=lambda pair: -pair[1],
@@ -117,6 +117,7 @@ def _fragment(world: World, texts: Texts, item: Judged) -> tuple[dict[str, Any],
         "margin_units": candidate.end - candidate.start - (reach[0][1] if reach else 0),
         "raw_identity": found[0]["raw_identity"] if found else None,
         **evidence.features,
+        **item.notes,
     }
     row = {
         "fragment_id": fragment_id,

@@ -25,7 +25,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FOLDERS = ("restricted", "out", "notify", "report", "replay")
-SCHEMA = ("schema/ingest", "schema/attribution", "schema/timeline", "schema/scope", "schema/controls")
+SCHEMA = (
+    "schema/ingest",
+    "schema/attribution",
+    "schema/canaries",
+    "schema/timeline",
+    "schema/scope",
+    "schema/controls",
+)
 Parameters = dict[str, object]
 
 
@@ -210,7 +217,7 @@ _TABLES = {
         "evidence rejects records record_ids record_contents record_chunks requests joined_requests contents "
         "request_contents chunks engine_events tenants stages "
         "join_keys request_joins join_outcomes clock_offsets divergences advice "
-        "fragments appearances exclusions decoy_strata reviews trials reference_sets reference_fingerprints "
+        "fragments appearances exclusions decoy_strata reviews trials canaries reference_sets reference_fingerprints "
         "residencies batches batch_members appearance_relations worker_rates "
         "verdicts affected_requests affected_tenants numbers "
         "controls control_spikes elusion_sample elusion_reviews"

@@ -110,6 +110,13 @@ MaxDepth = Annotated[
 ]
 Memory = Annotated[str, typer.Option("--memory", metavar="SIZE", help="Memory to use, e.g. 2G; beyond it, disk.")]
 Threads = Annotated[int, typer.Option("--threads", metavar="N", min=1, max=256, help="Threads to use.")]
+Canaries = Annotated[
+    Path | None,
+    typer.Option(
+        "--canaries", metavar="FILE", help="CSV of strings planted with tenants: canary,tenant_id[,label].",
+        show_default=False,
+    ),
+]  # fmt: skip
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of every random choice.")]
 
 

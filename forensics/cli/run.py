@@ -14,6 +14,7 @@ from forensics.case.words import counted
 from forensics.cli.evaluate import measure
 from forensics.cli.options import (
     AllowPickle,
+    Canaries,
     CaseOption,
     EvidenceArgument,
     FailOn,
@@ -63,6 +64,7 @@ def run(
     profile: Profiles = None,
     private_key: PrivateKeys = None,
     allow_pickle: AllowPickle = False,
+    canaries: Canaries = None,
     max_rejects: MaxRejects = None,
     max_line_bytes: MaxLineBytes = None,
     max_ratio: MaxRatio = None,
@@ -102,6 +104,7 @@ def run(
             profiles=read_profiles(profile or ()),
             private_keys=tuple(private_key or ()),
             allow_pickle=allow_pickle,
+            canaries=canaries,
         )
         data, seen, warnings = _pipeline(terminal, case, parameters)
         code = LimitHit.exit_code if data["partial"] else 0

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forensics.cli.options import CaseArgument, Json, Memory, Quiet, Seed, Threads, Verbose, memory_bytes
+from forensics.cli.options import Canaries, CaseArgument, Json, Memory, Quiet, Seed, Threads, Verbose, memory_bytes
 from forensics.cli.terminal import Result, Terminal, perform
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 def attribute(
     case: CaseArgument,
+    canaries: Canaries = None,
     seed: Seed = 0,
     memory: Memory = "2G",
     threads: Threads = 2,
@@ -25,7 +26,9 @@ def attribute(
     verbose: Verbose = 0,
 ) -> None:
     """Find the foreign fragments in every response and name their sources."""
-    _stage("attribute", "attribution", case, {"seed": seed}, memory, threads, json, quiet, verbose)
+    _stage(
+        "attribute", "attribution", case, {"seed": seed, "canaries": canaries}, memory, threads, json, quiet, verbose
+    )
 
 
 def timeline(
