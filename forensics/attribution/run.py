@@ -1,7 +1,7 @@
 """The attribution stage: contents in, fragments, appearances, exclusions and decoy strata out.
 
 Says which step comes when; the steps live in their own modules. Uses request times and workers only; slots and
-batches are the timeline's. `altered` and `structure` fragments and spike-ins are not searched for in this version.
+batches are the timeline's. `structure` fragments and spike-ins are not searched for in this version.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from forensics.attribution.altered import find_altered, settle
 from forensics.attribution.candidates import build
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.evidence import gather
@@ -59,10 +60,12 @@ def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tupl
     grams = find_hits(world, found.grams, parameters.shared_limit, parameters.phrase_limit)
     tokens = find_hits(world, found.tokens, parameters.shared_limit, parameters.phrase_limit)
     texts = Texts(corpus)
-    candidates, excluded = build(
-        world, texts, grams, tokens, (Carriers(world, found.grams), Carriers(world, found.tokens))
-    )
+    carriers = (Carriers(world, found.grams), Carriers(world, found.tokens))
+    candidates, excluded = build(world, texts, grams, tokens, carriers)
+    altered, explained = find_altered(world, texts, grams, carriers)
+    candidates, excluded = [*candidates, *altered], [*excluded, *explained]
     judged, dropped, strata = gather(texts, candidates, (found.tokens_in_responses, found.tokens_in_others), parameters)
+    judged = settle(judged)
     switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])
     excluded.extend(dropped)
     swapped, unread = find_swapped(
