@@ -57,6 +57,18 @@ class Holder:
 
 
 @dataclass(frozen=True)
+class Alteration:
+    """What an altered copy has besides: units of the response that agree, bits charged for the edits, and their sum."""
+
+    blocks: tuple[tuple[int, int], ...]
+    freedom: float
+    replaced: int
+    inserted: int
+    dropped: int
+    pieces: bool = False  # pieces of a stream among others, not edits
+
+
+@dataclass(frozen=True)
 class Candidate:
     """A foreign run of a response. `start`, `end` in units of the response text."""
 
@@ -70,6 +82,7 @@ class Candidate:
     holders: tuple[Holder, ...]
     carriers: frozenset[int]  # units whose texts are no background to it
     crowd: int = 0  # units that hold most of its seeds, whatever the time
+    alteration: Alteration | None = None  # None where it agrees unit by unit
 
 
 @dataclass(frozen=True)
@@ -129,7 +142,7 @@ def build(
             maker.runs("repeated", (REPEATED,))
             maker.runs("decoy", (DECOY,))
             maker.tokens(tokens_by_use.get(use, {}))
-            candidates.extend(_with_carriers(candidate, carriers) for candidate in maker.candidates)
+            candidates.extend(with_carriers(candidate, carriers) for candidate in maker.candidates)
             excluded.extend(maker.excluded)
     return candidates, excluded
 
@@ -365,7 +378,7 @@ class _Maker:
         return any(_contains(self.texts.folded(content).units, needle) for content in self.prompts)
 
 
-def _with_carriers(candidate: Candidate, carriers: tuple[Carriers, Carriers]) -> Candidate:
+def with_carriers(candidate: Candidate, carriers: tuple[Carriers, Carriers]) -> Candidate:
     """Everybody who holds a supplied text is left out of the background, or a leak to many would hide itself.
 
     Not so for a text that nobody supplied: that many tenants were given it is what a habit of the model looks like.

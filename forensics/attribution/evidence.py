@@ -92,7 +92,7 @@ def gather(
     for batch in texts.batches(needs):
         for i in batch:
             candidate = candidates[i]
-            keys.append(keys_of(texts.words(candidate.content), candidate.start, candidate.end)[1])
+            keys.append(keys_of(candidate, texts.words(candidate.content))[1])
             if candidate.family != "decoy":
                 generated = not any(s.holder.side == 0 for s in leading(sources[i]))
                 for request in _requests_of(candidate, sources[i]):
@@ -120,7 +120,8 @@ def gather(
     token_charge = math.log2(token_seeds[0] + 1) + math.log2(sum(token_seeds) + 1)
     local_charge = _local_charge(world)
     charges = [
-        token_charge if c.token else min(charge, local_charge) if _beside(found) else charge
+        (token_charge if c.token else min(charge, local_charge) if _beside(found) else charge)
+        + (c.alteration.freedom if c.alteration else 0.0)
         for c, found in zip(candidates, sources, strict=True)
     ]
     agreeing = _agreeing(candidates, sources, strengths)
@@ -249,6 +250,8 @@ def _same_question(questions: dict[int, tuple[Units, Keys]], first: int, second:
 
 def _agreement(candidate: Candidate) -> float:
     """Share of the candidate's units that its best holder has: joined runs pay for the gaps between them."""
+    if candidate.alteration is not None:  # only what agrees was measured
+        return 1.0
     reach = max(holder.end - holder.start for holder in candidate.holders)
     best = max(h.matched for h in candidate.holders if h.end - h.start == reach)
     return min(1.0, best / reach)

@@ -63,7 +63,8 @@ def judge_generated(
         near(source) or (bool(source.same_worker) and net >= PLACED_BITS) for source in best
     )
     close = any(near(source) and source.lag_us is not None and source.lag_us <= CLOSE_US for source in best)
-    kind = "whole_response" if evidence.share_of_response >= WHOLE else "verbatim"
+    copy = "altered" if candidate.alteration is not None else "verbatim"
+    kind = "whole_response" if evidence.share_of_response >= WHOLE else copy
 
     def found(kind: str, verdict: str, reason: str, units: list[int]) -> Judged:
         return Judged(

@@ -21,6 +21,11 @@ from forensics.text.keys import distinct
 # kinds of hits
 # (OWN: the recipient's own material, shared with others; GIVEN: `holder` was given the text before it sent it)
 SUPPLIED, GENERATED, DECOY, SHARED, PHRASE, REPEATED, OWN, GIVEN = range(8)
+# The first three again, where the run through the seed is too short to be looked at by itself: what altered copies are
+# made of.
+WEAK = 8
+WEAK_SUPPLIED, WEAK_GENERATED, WEAK_DECOY = WEAK + SUPPLIED, WEAK + GENERATED, WEAK + DECOY
+MAX_WEAK_HOLDERS = 12  # units with a seed, above which it says nothing by itself (reference: DF limit)
 
 MIN_WEIGHT = 28  # weight of the shortest run that is looked at; below it (and below the guaranteed length) runs of
 # common words outnumber everything else, and identifiers are found as tokens
@@ -330,7 +335,8 @@ def _sources(
 ) -> int:
     """Two texts of unit `v` that hold the seed of row `mine`: where it first stood, and the latest before `stop`.
 
-    Texts whose run through the seed is too short to be looked at are passed over, judged by what stands around it.
+    Texts whose run through the seed is too short to be looked at, judged by what stands around it, are passed over;
+    where a unit has no others, they are put as WEAK.
     """
     by_supply = kind in (SUPPLIED, DECOY)
     if kind in (DECOY, REPEATED):
@@ -339,6 +345,8 @@ def _sources(
     latest = -1
     first_time = LATE
     latest_time = -LATE
+    weak = -1
+    weak_time = LATE
     for row in range(low, min(high, low + MAX_GROUP)):
         c = content[row]
         for h in range(h_of[c], h_of[c + 1]):
@@ -352,6 +360,9 @@ def _sources(
                 around = context_run(before[mine], before[row]) + context_run(after[mine], after[row])
                 reach = GRAM + around * (seed_kind[mine] & 7)
                 if reach < (MIN_WEIGHT_NUMBERS if seed_kind[mine] & NUMBERS else MIN_WEIGHT):
+                    if time < weak_time:
+                        weak_time = time
+                        weak = row
                     continue
             if time < first_time:
                 first_time = time
@@ -364,4 +375,6 @@ def _sources(
         n = _put(out, n, kind, use, place[mine], end[mine], content[first], place[first], holder, holders)
         if latest >= 0 and content[latest] != content[first]:
             n = _put(out, n, kind, use, place[mine], end[mine], content[latest], place[latest], holder, holders)
+    elif weak >= 0 and kind != REPEATED and holders <= MAX_WEAK_HOLDERS:
+        n = _put(out, n, kind + WEAK, use, place[mine], end[mine], content[weak], place[weak], holder, holders)
     return n

@@ -55,7 +55,7 @@ def _supplied(
     dropped: Callable[[str, str], Excluded],
 ) -> Judged | Excluded:
     stratum = "supplied identifier" if candidate.token else "supplied text"
-    kind = "identifier" if candidate.token else "verbatim"
+    kind = "identifier" if candidate.token else "altered" if _altered(candidate, supplied) else "verbatim"
     needed = parameters.identifier_bits if candidate.token else parameters.probable_bits
     if net < min(needed, parameters.possible_bits):
         return dropped("too_weak", f"net {net:.1f} bits, {min(needed, parameters.possible_bits)} needed")
@@ -95,3 +95,8 @@ def _supplied(
         candidate, evidence, kind, stratum, "probable" if strong else "possible",
         f"{who}; {why}", units, ranked, TRIED, q_value,
     )  # fmt: skip
+
+
+def _altered(candidate: Candidate, best: list[Source]) -> bool:
+    """Does the best source differ from the passage in more than folding hides?"""
+    return candidate.alteration is not None or all(s.holder.matched < s.holder.end - s.holder.start for s in best)

@@ -1,7 +1,7 @@
 """The attribution stage: contents in, fragments, appearances, exclusions and decoy strata out.
 
 Says which step comes when; the steps live in their own modules. Uses request times and workers only; slots and
-batches are the timeline's. `altered` and `structure` fragments and spike-ins are not searched for in this version.
+batches are the timeline's. `structure` fragments and spike-ins are not searched for in this version.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from forensics.attribution.altered import find_altered, settle
 from forensics.attribution.canaries import find_canaries
 from forensics.attribution.canary_list import CanaryList, canaries_of, keep, read_canaries
 from forensics.attribution.candidates import build
@@ -78,10 +79,13 @@ def _work(
     texts = Texts(corpus)
     carriers = (Carriers(world, found.grams), Carriers(world, found.tokens))
     candidates, excluded = build(world, texts, grams, tokens, carriers)
+    altered, explained = find_altered(world, texts, grams, carriers)
+    candidates, excluded = [*candidates, *altered], [*excluded, *explained]
     if "public_text" not in parameters.without_rules:
         candidates, public = without_public(case, texts, candidates, carriers)
         excluded.extend(public)
     judged, dropped, strata = gather(texts, candidates, (found.tokens_in_responses, found.tokens_in_others), parameters)
+    judged = settle(judged)
     switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])
     excluded.extend(dropped)
     swapped, marks, unread = find_swapped(

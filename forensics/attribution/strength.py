@@ -64,9 +64,13 @@ class Counts:
         return np.where(tenants >= MIN_TENANTS, total, 0.0), tenants
 
 
-def keys_of(found: Words, start: int, end: int) -> tuple[Words, Keys]:
-    """The whole words inside the unit span and every key that scoring them looks up."""
-    inside = (found.starts >= start) & (found.ends <= end)
+def keys_of(candidate: Candidate, found: Words) -> tuple[Words, Keys]:
+    """The whole words inside a candidate (of an altered one, those that agree) and every key that scoring looks up."""
+    inside = (found.starts >= candidate.start) & (found.ends <= candidate.end)
+    if candidate.alteration is not None:
+        blocks = np.array(candidate.alteration.blocks, dtype=np.int64).reshape(-1, 2)
+        place = np.searchsorted(blocks[:, 0], found.starts, side="right") - 1
+        inside &= (place >= 0) & (found.ends <= blocks[np.maximum(place, 0), 1])
     part = Words(found.starts[inside], found.ends[inside], found.hashes[inside], found.single[inside])
     if part.hashes.size == 0:
         return part, part.hashes
@@ -149,9 +153,11 @@ def _words_bits(
     unit_bits: npt.NDArray[np.float64],
     left_out: frozenset[int],
 ) -> Strength:
-    part, _ = keys_of(texts.words(candidate.content), candidate.start, candidate.end)
+    part, _ = keys_of(candidate, texts.words(candidate.content))
     cumulative = np.concatenate([[0.0], np.cumsum(unit_bits)])
     characters = float(cumulative[-1])
+    if candidate.alteration is not None:  # only words that agree as a whole speak for a copy
+        characters = float((cumulative[part.ends - candidate.start] - cumulative[part.starts - candidate.start]).sum())
     if part.hashes.size == 0:
         return Strength(characters, characters, 0, characters, part.hashes, np.zeros(0), np.zeros(0))
     low = part.starts - candidate.start

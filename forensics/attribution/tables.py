@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-from forensics.attribution.candidates import Excluded
+from forensics.attribution.candidates import Candidate, Excluded
 from forensics.attribution.decoys import Stratum
 from forensics.attribution.findings import Judged
 from forensics.attribution.holdings import World
@@ -118,6 +118,7 @@ def _fragment(world: World, texts: Texts, item: Judged) -> tuple[dict[str, Any],
         "raw_identity": found[0]["raw_identity"] if found else None,
         **evidence.features,
         **item.notes,
+        **_alteration(candidate),
     }
     row = {
         "fragment_id": fragment_id,
@@ -141,6 +142,22 @@ def _fragment(world: World, texts: Texts, item: Judged) -> tuple[dict[str, Any],
         "exclusions_tried": list(item.tried),
     }
     return row, found
+
+
+def _alteration(candidate: Candidate) -> dict[str, Any]:
+    """The edit script of an altered copy in numbers; nothing for an exact one."""
+    found = candidate.alteration
+    if found is None:
+        return {}
+    return {
+        "matched_units": sum(end - start for start, end in found.blocks),
+        "blocks": len(found.blocks),
+        "replaced_units": found.replaced,
+        "inserted_units": found.inserted,
+        "dropped_units": found.dropped,
+        "edit_charge": round(found.freedom, 2),
+        "interleaved": found.pieces,
+    }
 
 
 def _with_edges(texts: Texts, item: Judged, start: int, end: int) -> tuple[int, int]:

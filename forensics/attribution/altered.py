@@ -1,0 +1,414 @@
+"""Which passages of a response are copies of another tenant's text with edits in them?
+
+Exact runs (`candidates`) break at every edit. Here all seeds that a response field shares with one other text, those
+of runs too short to be looked at included, are chained (`text.chains`), the chain is extended with gaps
+(`text.extend`) and aligned inside its window (`text.align`). What comes out is a candidate like any other: it goes
+through the same evidence and the same judge. Three things differ. Its bits are those of whole words that are aligned;
+every edit is charged for the freedom of where and how much (`freedom`); and how far a holder's text reaches is counted
+in units that agree, so that a text that agrees better is the source.
+
+The recipient's own text explains a passage when it agrees with it nearly as well as the other's does, edits or not.
+Passages without edits are left to `candidates`. Settles afterwards which of two overlapping findings stays.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from forensics.attribution.candidates import (
+    MAX_OWN_TEXTS,
+    OWN_SHARE,
+    SAME,
+    SUPPLIER_LEAD,
+    Alteration,
+    Candidate,
+    Excluded,
+    Holder,
+    prompts_by_request,
+    with_carriers,
+)
+from forensics.attribution.findings import Judged
+from forensics.attribution.hits import (
+    DECOY,
+    GENERATED,
+    MIN_WEIGHT,
+    SUPPLIED,
+    WEAK_DECOY,
+    WEAK_GENERATED,
+    WEAK_SUPPLIED,
+    Carriers,
+    Hits,
+)
+from forensics.attribution.holdings import Ints, World
+from forensics.attribution.texts import Texts
+from forensics.attribution.told import Told
+from forensics.text.align import Block, align, mask_of
+from forensics.text.chains import Scores, chain
+from forensics.text.extend import extend, extend_back
+from forensics.text.fingerprint import GRAM
+from forensics.text.fold import Units
+from forensics.text.runs import COVER_GRAM, covered, runs, total_weight
+
+MIN_SCORE = 18.0  # of a chain that is looked at: more than one place, not all of them common
+MEMBER_SCORE = 8.0  # of a chain that says who else has the passage
+MAX_CHAINS = 48  # of one response field that are aligned, the best first
+MIN_AGREEMENT = 0.55  # share of the units of a copy that agree; below it the two texts are two texts
+MORE_WEIGHT = 12  # weight that must agree outside of the longest exact run for the copy to be an altered one
+# Bits paid for an edit: that there is one, and what it takes out and puts in (log2 of both lengths besides).
+EDIT_BITS = 4.0
+KEPT_SHARE = 0.8  # share of an exact fragment that must lie in an altered one to be part of it
+
+
+@dataclass(frozen=True)
+class _Seeds:
+    """Seeds of one response field with one other text, in chains: parallel arrays over all chains."""
+
+    use: Ints
+    other: Ints
+    holder: Ints
+    family: Ints  # 0 target, 1 decoy
+    side: Ints
+    first_at: Ints
+    second_at: Ints
+    chains: tuple[Scores, Ints, Ints]  # score, members, offsets
+
+    def members(self, number: int) -> Ints:
+        """Rows of chain `number`."""
+        _, members, offsets = self.chains
+        return members[offsets[number] : offsets[number + 1]]
+
+
+@dataclass(frozen=True)
+class _Copy:
+    """An aligned chain."""
+
+    holder: Holder  # its span in the response, its true span in the other text; `matched` units in blocks
+    blocks: tuple[Block, ...]  # what agrees and is not the recipient's own
+    founder: bool  # may make a fragment; the others say who else has one
+    weight: int  # weight of the blocks
+
+
+def find_altered(
+    world: World, texts: Texts, grams: Hits, carriers: tuple[Carriers, Carriers]
+) -> tuple[list[Candidate], list[Excluded]]:
+    """Candidates with edits in them, and what the recipient's own texts explain; by use and start."""
+    seeds = _chained(world, grams)
+    chosen = _chosen(seeds)
+    if not chosen:
+        return [], []
+    told = Told.of(grams)
+    uses = sorted(chosen)
+    prompts = prompts_by_request(world, {int(world.uses.request[use]) for use in uses})
+    needs = []
+    for use in uses:
+        others = {int(seeds.other[seeds.members(number)[0]]) for number in chosen[use]}
+        needs.append({int(world.uses.content[use]), *others, *prompts.get(int(world.uses.request[use]), [])})
+    candidates: list[Candidate] = []
+    excluded: list[Excluded] = []
+    for batch in texts.batches(needs):
+        for use in uses[batch.start : batch.stop]:
+            own = prompts.get(int(world.uses.request[use]), [])
+            maker = _Maker(world, texts, use, own, told, seeds)
+            for family in (0, 1):
+                found = [n for n in chosen[use] if int(seeds.family[seeds.members(n)[0]]) == family]
+                candidates.extend(with_carriers(c, carriers) for c in maker.candidates(found, family))
+            excluded.extend(maker.excluded)
+    return candidates, excluded
+
+
+def _chained(world: World, grams: Hits) -> _Seeds:
+    rows = np.flatnonzero(
+        np.isin(grams.kind, (SUPPLIED, GENERATED, DECOY, WEAK_SUPPLIED, WEAK_GENERATED, WEAK_DECOY)) & (grams.other >= 0)
+    )
+    kind = grams.kind[rows].astype(np.int64)
+    family = np.isin(kind, (DECOY, WEAK_DECOY)).astype(np.int64)
+    side = np.isin(kind, (GENERATED, WEAK_GENERATED)).astype(np.int64)
+    columns = [
+        column[rows].astype(np.int64) for column in (grams.use, grams.other, grams.holder, grams.start, grams.other_start)
+    ]
+    use, other, holder, first_at, second_at = columns
+    order = np.lexsort((second_at, first_at, side, family, holder, other, use))
+    use, other, holder, first_at, second_at = (column[order] for column in columns)
+    family, side = family[order], side[order]
+    new = np.zeros(rows.size, dtype=np.bool_)
+    for column in (use, other, holder, family, side):
+        new[1:] |= column[1:] != column[:-1]
+    holders = grams.holders[rows][order]
+    tenants = max(3, len(world.requests.unit_names))
+    worth = np.clip(1.0 - np.log(np.maximum(holders - 1, 1)) / math.log(tenants), 0.1, 1.0)
+    found = chain(np.cumsum(new), first_at, second_at, worth)
+    return _Seeds(use, other, holder, family, side, first_at, second_at, (found.score, found.members, found.offsets))
+
+
+def _chosen(seeds: _Seeds) -> dict[int, list[int]]:
+    """Chains to align, by use: all that are worth it of a field that has one long enough to be a copy with edits."""
+    score, members, offsets = seeds.chains
+    if score.size == 0:
+        return {}
+    heads = members[offsets[:-1]]
+    use = seeds.use[heads]
+    founders = (np.diff(offsets) >= 2) & (score >= MIN_SCORE)
+    kept = np.flatnonzero(np.isin(use, use[founders]) & (score >= MEMBER_SCORE))
+    kept = kept[np.lexsort((kept, -score[kept], use[kept]))]
+    by_use: dict[int, list[int]] = defaultdict(list)
+    for number in kept.tolist():
+        found = by_use[int(use[number])]
+        if len(found) < MAX_CHAINS:
+            found.append(number)
+    return by_use
+
+
+class _Maker:
+    """Altered copies in one response field."""
+
+    def __init__(self, world: World, texts: Texts, use: int, prompts: list[int], told: Told, seeds: _Seeds) -> None:
+        self.world = world
+        self.texts = texts
+        self.use = use
+        self.request = int(world.uses.request[use])
+        self.content = int(world.uses.content[use])
+        self.folded = texts.folded(self.content)
+        self.prompts = sorted(set(prompts) - {self.content})
+        self.told = told
+        self.seeds = seeds
+        self.excluded: list[Excluded] = []
+
+    def candidates(self, chains: list[int], family: int) -> list[Candidate]:
+        """Candidates of one family from these chains."""
+        copies = [copy for number in chains if (copy := self._copy(number, family)) is not None]
+        if not any(copy.founder for copy in copies):
+            return []
+        # As for exact runs: a supplier's copy comes before a somewhat longer one of another response.
+        copies.sort(key=lambda c: (-c.weight * (SUPPLIER_LEAD if c.holder.side == 0 else 1.0), *_place(c.holder)))
+        groups: list[tuple[_Copy, list[Holder]]] = []
+        for copy in copies:
+            free = [(copy.holder.start, copy.holder.end)]
+            for founder, members in groups:
+                low = max(founder.holder.start, copy.holder.start)
+                high = min(founder.holder.end, copy.holder.end)
+                if high <= low:
+                    continue
+                free = [part for span in free for part in _outside(span, low, high)]
+                shorter = min(founder.holder.end - founder.holder.start, copy.holder.end - copy.holder.start)
+                if high - low >= SAME * shorter:
+                    members.append(_reach(copy, founder.holder.start, founder.holder.end))
+            for low, high in free if copy.founder else ():
+                part = _clipped(self.folded.units, copy, low, high)
+                if part is not None:
+                    groups.append((part, [_reach(part, part.holder.start, part.holder.end)]))
+        made = [self._candidate(founder, members, family) for founder, members in groups]
+        return sorted(made, key=lambda candidate: (candidate.start, candidate.end))
+
+    def _candidate(self, founder: _Copy, members: list[Holder], family: int) -> Candidate:
+        held = [holder for holder in members if holder.matched > 0]
+        blocks = founder.blocks
+        freedom = 0.0
+        replaced = inserted = dropped = 0
+        for left, right in zip(blocks, blocks[1:], strict=False):
+            here = right.start - left.end
+            there = max(0, right.other_start - (left.other_start + left.end - left.start))
+            freedom += EDIT_BITS + math.log2(1 + here) + math.log2(1 + there)
+            replaced += min(here, there)
+            inserted += max(0, here - there)
+            dropped += max(0, there - here)
+        return Candidate(
+            self.use,
+            self.request,
+            self.content,
+            founder.holder.start,
+            founder.holder.end,
+            "decoy" if family else "target",
+            False,
+            tuple(held),
+            frozenset(holder.unit for holder in held),
+            alteration=Alteration(
+                tuple((block.start, block.end) for block in blocks), freedom, replaced, inserted, dropped
+            ),
+        )
+
+    def _copy(self, number: int, family: int) -> _Copy | None:
+        """Extend and align a chain; None where no copy comes of it."""
+        rows = self.seeds.members(number)
+        first_at, second_at = self.seeds.first_at[rows], self.seeds.second_at[rows]
+        other = int(self.seeds.other[rows[0]])
+        unit, side = int(self.seeds.holder[rows[0]]), int(self.seeds.side[rows[0]])
+        here, there = self.folded.units, self.texts.folded(other).units
+        exact = runs(here, there, first_at, second_at)
+        if not exact:
+            return None
+        longest = max(exact, key=lambda run: (run.matched, -run.start))
+        low, low_other, _ = extend_back(here, there, int(first_at[0]) + 1, int(second_at[0]) + 1)
+        high, high_other, _ = extend(here, there, int(first_at[-1]) + 1, int(second_at[-1]) + 1)
+        start, other_start = int(first_at[0]) + 1 - low, int(second_at[0]) + 1 - low_other
+        end, other_end = int(first_at[-1]) + 1 + high, int(second_at[-1]) + 1 + high_other
+        anchors = list(zip(first_at.tolist(), second_at.tolist(), strict=True))
+        found = align(here, there, (start, end), (other_start, other_end), anchors)
+        if not found.blocks:
+            return None
+        start, end = found.blocks[0].start, found.blocks[-1].end
+        if side == 0 and self._given(start, end, unit, first_at):
+            return None
+        if found.matched < MIN_AGREEMENT * (end - start):
+            return None
+        mask = mask_of(found.blocks, start, end)
+        outside = mask.copy()
+        outside[max(0, longest.start - start) : max(0, longest.end - start)] = False
+        more = total_weight(here[start:end][outside])
+        founder = rows.size >= 2 and more >= MORE_WEIGHT
+        own = self._own(start, end, there, founder and family == 0)
+        if own is None:
+            return None
+        blocks = _without(found.blocks, own, start)
+        kept = sum(total_weight(here[block.start : block.end]) for block in blocks)
+        if kept < MIN_WEIGHT:
+            if founder and family == 0 and own.any():
+                self._exclude(start, end, "own_material", "what the own texts leave of an altered copy is too short")
+            return None
+        matched = sum(block.end - block.start for block in blocks)
+        last = blocks[-1]
+        holder = Holder(
+            other, unit, side, blocks[0].start, last.end, blocks[0].other_start,
+            last.other_start + last.end - last.start, matched,
+        )  # fmt: skip
+        return _Copy(holder, blocks, founder and matched >= MIN_AGREEMENT * (last.end - blocks[0].start), kept)
+
+    def _given(self, start: int, end: int, unit: int, sent: Ints) -> bool:
+        """Was this unit given at least as many seeds of the passage before it sent them as it sent first?"""
+        before = self.told.given.count(self.use, unit, start, end)
+        return before > 0 and before >= int(((sent >= start) & (sent < end)).sum())
+
+    def _own(self, start: int, end: int, there: Units, says: bool) -> npt.NDArray[np.bool_] | None:
+        """Units of the passage that the own prompt holds; None where own texts hold it about as well as the other."""
+        units = self.folded.units[start:end]
+        theirs = max(float(covered(units, [there]).mean()), 1.0 / max(1, units.size))
+        own = covered(units, [self.texts.folded(content).units for content in self.prompts])
+        if own.mean() >= OWN_SHARE * theirs:
+            if says:
+                self._exclude(start, end, "echo", "an altered copy of this request's own prompt")
+            return None
+        for key in self.told.own.texts_of(self.use, start, end)[:MAX_OWN_TEXTS]:
+            if covered(units, [self.texts.folded(key).units]).mean() >= OWN_SHARE * theirs:
+                if says:
+                    self._exclude(start, end, "own_material", "an altered copy of what this tenant had sent before")
+                return None
+        return own
+
+    def _exclude(self, start: int, end: int, rule: str, detail: str) -> None:
+        low, high = self.folded.span(start, end)
+        self.excluded.append(Excluded(self.use, low, high, rule, detail, 1))
+
+
+def _place(holder: Holder) -> tuple[int, ...]:
+    return (holder.start, holder.side, holder.unit, holder.content, holder.other_start)
+
+
+def _outside(span: tuple[int, int], low: int, high: int) -> list[tuple[int, int]]:
+    parts = [(span[0], min(span[1], low)), (max(span[0], high), span[1])]
+    return [part for part in parts if part[0] < part[1]]
+
+
+def _without(blocks: tuple[Block, ...], own: npt.NDArray[np.bool_], start: int) -> tuple[Block, ...]:
+    """Blocks without the units that the own prompt holds; what is left of a block must be longer than a cover gram."""
+    if not own.any():
+        return blocks
+    kept: list[Block] = []
+    for block in blocks:
+        low = block.start
+        while low < block.end:
+            high = low
+            while high < block.end and own[high - start] == own[low - start]:
+                high += 1
+            whole = low == block.start and high == block.end
+            if not own[low - start] and (whole or high - low >= COVER_GRAM):
+                kept.append(Block(low, high, block.other_start + low - block.start))
+            low = high
+    return tuple(kept)
+
+
+def _clip(blocks: tuple[Block, ...], low: int, high: int) -> tuple[Block, ...]:
+    """The parts of the blocks inside `[low, high)`."""
+    return tuple(
+        Block(max(b.start, low), min(b.end, high), b.other_start + max(0, low - b.start))
+        for b in blocks
+        if min(b.end, high) > max(b.start, low)
+    )
+
+
+def _clipped(units: Units, copy: _Copy, low: int, high: int) -> _Copy | None:
+    """The part of a copy that no better one has taken; None where too little is left."""
+    if (low, high) == (copy.holder.start, copy.holder.end):
+        return copy
+    blocks = _clip(copy.blocks, low, high)
+    weight = sum(total_weight(units[block.start : block.end]) for block in blocks)
+    if weight < MIN_WEIGHT:
+        return None
+    last = blocks[-1]
+    holder = replace(
+        copy.holder,
+        start=blocks[0].start,
+        end=last.end,
+        other_start=blocks[0].other_start,
+        other_end=last.other_start + last.end - last.start,
+        matched=sum(block.end - block.start for block in blocks),
+    )
+    return _Copy(holder, blocks, copy.founder, weight)
+
+
+def _reach(copy: _Copy, start: int, end: int) -> Holder:
+    """What a copy holds of the fragment `[start, end)`: it reaches as far as it has units that agree."""
+    blocks = _clip(copy.blocks, start, end)
+    matched = sum(block.end - block.start for block in blocks)
+    if matched == 0:
+        return replace(copy.holder, start=start, end=start, matched=0)
+    last = blocks[-1]
+    return replace(
+        copy.holder,
+        start=start,
+        end=start + matched,
+        other_start=blocks[0].other_start,
+        other_end=last.other_start + last.end - last.start,
+        matched=matched,
+    )
+
+
+def settle(judged: list[Judged]) -> list[Judged]:
+    """Of an altered copy and the exact runs in it, keep one.
+
+    The altered one takes in what names the same tenants, or nobody; it is as sure as the surest part. Where an exact
+    run names another tenant, the altered copy gives way: what agrees letter by letter says more.
+    """
+    altered: dict[int, list[Judged]] = defaultdict(list)
+    for item in judged:
+        if item.candidate.alteration is not None:
+            altered[item.candidate.use].append(item)
+    gone: set[int] = set()
+    better: dict[int, Judged] = {}
+    for use, items in altered.items():
+        exact = [j for j in judged if j.candidate.use == use and j.candidate.alteration is None]
+        for item in items:
+            inside = [j for j in exact if _inside(j.candidate, item.candidate) >= KEPT_SHARE]
+            contrary = [j for j in exact if j.units and _touch(j.candidate, item.candidate) and j.units != item.units]
+            if not item.units and any(j.units for j in inside) or contrary:
+                gone.add(id(item))
+                continue
+            gone.update(id(j) for j in inside)
+            strong = [j for j in inside if j.verdict == "probable" and not j.candidate.token]
+            if item.verdict == "possible" and strong:
+                better[id(item)] = replace(
+                    item, verdict="probable", reason=f"{strong[0].reason}; by the exact run inside it"
+                )
+    return [better.get(id(item), item) for item in judged if id(item) not in gone]
+
+
+def _inside(inner: Candidate, outer: Candidate) -> float:
+    common = min(inner.end, outer.end) - max(inner.start, outer.start)
+    return max(0, common) / max(1, inner.end - inner.start)
+
+
+def _touch(one: Candidate, other: Candidate) -> bool:
+    return min(one.end, other.end) - max(one.start, other.start) >= GRAM
