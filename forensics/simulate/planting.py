@@ -203,7 +203,9 @@ class KindFaults(Faults):
         for passage in passages:
             if any(passage.source.tenant.organisation == p.source.tenant.organisation for p, _ in parts):
                 continue
-            if any(passage.text == p.text for p, _ in parts) or (not parts and wish.language not in ("", passage.language)):
+            if any(passage.text == p.text for p, _ in parts) or (
+                not parts and wish.language not in ("", passage.language)
+            ):
                 continue
             span = window(passage.text, wish.shortest, wish.longest, None, self._dice)
             if span is not None:
@@ -299,7 +301,9 @@ class KindFaults(Faults):
             if (request.tenant.organisation, other.choices[0].content) in self._leaked:
                 continue
             passages = answers(other, other.choices[0], "stream_crossed")
-            found += [p for p in passages if len(p.text) > wish.shortest + 20 and (found or wish.language in ("", p.language))]
+            found += [
+                p for p in passages if len(p.text) > wish.shortest + 20 and (found or wish.language in ("", p.language))
+            ]
             if len(found) >= wanted:
                 return self._cross(wish, request, own, found[:wanted])
         return False
@@ -529,7 +533,9 @@ class KindFaults(Faults):
         topic = self._prose.topic(language, self._dice, 12)
         text = self._prose.passage(language, topic, self._dice.between(1, 3), self._dice)
         while len(text) < 110:
-            text = f"{text}{'' if language in ('zh', 'ja') else ' '}{self._prose.passage(language, topic, 1, self._dice)}"
+            text = (
+                f"{text}{'' if language in ('zh', 'ja') else ' '}{self._prose.passage(language, topic, 1, self._dice)}"
+            )
         return LostPage(worker.number, text[:400].strip(), language, uses)
 
     def _restore(self, wish: Wish, request: Request, page: LostPage) -> bool:
@@ -571,4 +577,3 @@ def window(text: str, shortest: int, longest: int, around: str | None, dice: Dic
 def _tongue(language: str) -> str:
     """The language whose words are used for a text: code and JSON are written with English ones."""
     return "en" if language in ("code", "json", "") else language
-

@@ -93,7 +93,13 @@ class _Simulation:
         # The memory of the prose has room for all that is written: 2^29 bits serve some 100 MB.
         bits = 27 if parameters.requests * scale < 6000 else 29 if parameters.requests * scale < 60_000 else 31
         prose = Prose(corpus, parameters.seed, Novelty(bits))
-        tenants = tenancy.make(parameters.tenants, corpus, prose, Dice(parameters.seed, "tenants"), kinds.LANGUAGE_WEIGHTS if parameters.kinds else None)
+        tenants = tenancy.make(
+            parameters.tenants,
+            corpus,
+            prose,
+            Dice(parameters.seed, "tenants"),
+            kinds.LANGUAGE_WEIGHTS if parameters.kinds else None,
+        )
         self.extras = Extras(tenants, prose, Dice(parameters.seed, "extras")) if parameters.kinds else None
         pool = Pool(prose, Dice(parameters.seed, "pool")) if parameters.correlated else None
         self.traffic = Traffic(
