@@ -90,9 +90,9 @@ def _innocent(report: EvaluationReport) -> list[str]:
 def _row(cell: Cell) -> tuple[str, ...]:
     return (
         cell.kind, cell.band, str(cell.leaks), str(cell.reached), str(cell.found), _share(cell.recall),
-        str(cell.findings), str(cell.true_findings), _share(cell.precision), str(cell.right_tenant), str(cell.wrong_tenant),
-        str(cell.right_set), _share(cell.char_recall_strict), _share(cell.char_f1), _share(cell.granularity),
-        _share(cell.plagdet),
+        str(cell.findings), str(cell.true_findings), _share(cell.precision), str(cell.right_tenant),
+        str(cell.wrong_tenant), str(cell.right_set), _share(cell.char_recall_strict), _share(cell.char_f1),
+        _share(cell.granularity), _share(cell.plagdet),
     )  # fmt: skip
 
 

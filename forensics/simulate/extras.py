@@ -7,6 +7,7 @@ are the same for all, only the customer's particulars differ. Decides no leak.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -219,9 +220,10 @@ class Extras:
     # -- the status desk --------------------------------------------------------------------------------------
 
     @staticmethod
-    def status(customer: Customer, language: str) -> tuple[str, str, str, str]:
-        """(question, record, answer, stock phrase of the answer) for a customer; English where there is no form."""
+    def status(customer: Customer, language: str) -> tuple[str, str, str, tuple[str, ...]]:
+        """(question, record, answer, stock parts of the answer) for a customer; English where there is no form."""
         form = _STATUS.get(language, _STATUS["en"])
         record = " | ".join((customer.case, customer.name, customer.account, customer.email, customer.phone))
         record += f" | {customer.address} | {customer.amount}"
-        return _ASK.get(language, _ASK["en"]), record, form.format(**vars(customer)), form.partition("{")[0]
+        stock = tuple(part.strip() for part in re.split(r"\{\w+\}", form) if len(part.strip()) > 3)
+        return _ASK.get(language, _ASK["en"]), record, form.format(**vars(customer)), stock

@@ -185,7 +185,8 @@ class _Simulation:
         session = self._sessions.pop(request.rid)
         now, dice = request.finished, self._dice
         if request.aborted:
-            if dice.chance(0.5):
+            if dice.chance(0.5) and not request.given:
+                request.retried = True
                 self._sessions[request.rid] = session
                 self.engine.at(now + dice.uniform(1, 20), self._retry, request)
             return
