@@ -137,7 +137,7 @@ class Exchanges(Faults):
             return any(self._deliver(wish, request, o, "response_cache_without_tenant") for o in others[:3])
         if wish.variant == "no_original":
             return any(self._deliver(wish, request, other, "slot_reuse_after_abort")
-                       for other in reversed(self._aborted[worker.number]))  # fmt: skip
+                       for other in reversed(self._aborted[worker.number]) if not other.given)  # fmt: skip
         rows = [other for _, other in sorted(worker.rows.items()) if other is not request and self._free(other)]
         natural = request.choices[0]
         if not natural.content or len(natural.content) < 120 or request.rid in self.shared:
