@@ -249,8 +249,10 @@ def test_originals_are_in_the_log_only_where_it_says(mixed: Incident):
         for row in rows(mixed, label):
             text = leaked(mixed, row)
             assert row["source_field"] is None
-            holders = [e.rid for e in mixed.exchanges.values() if any(text in part for part in e.fields.values())]
-            assert holders == [row["response_request_id"]]
+            holders = {e.rid for e in mixed.exchanges.values() if any(text in part for part in e.fields.values())}
+            # A second victim may have it too; who should have had it never does.
+            assert holders <= {other["response_request_id"] for other in mixed.truth if leaked(mixed, other) == text}
+            assert row["source_request_id"] not in holders
             assert row["source_request_id"] in mixed.exchanges
 
 
