@@ -1,7 +1,9 @@
 """How much of what leaked is found, and how much is invented? On simulated incidents with ground truth.
 
 For each seed: simulate, run, evaluate; then one table over all seeds with the figures that the project promises: recall
-by length of the leak, wrong tenants, false fragments per 10,000 clean responses.
+by length of the leak, wrong tenants, false fragments per 10,000 clean responses. With `--kinds all` the incidents hold
+every kind of leak (30,000 requests of 300 tenants, 750 leaks, unless asked otherwise) and there is one line per class,
+per language at equal information, and per figure that the project promises. `--keep DIR` keeps incidents and cases.
 """
 
 from __future__ import annotations
@@ -16,20 +18,34 @@ from pathlib import Path
 from typing import Any
 
 BANDS = ("<40", "40-79", "80-199", "200+")
+PLAIN_SIZE = {"requests": 11000, "tenants": 80, "leaks": 200, "undetermined": 10}
+KINDS_SIZE = {"requests": 30000, "tenants": 300, "leaks": 750, "undetermined": 0}
+# Promised for groups of classes, at any verdict: (group, length) -> recall.
+PROMISED_GROUPS = {
+    ("interleaved, two streams", "300+"): 0.8,
+    ("identifier, one holder", "12+"): 0.9,
+    ("whole_response", "all"): 0.98,
+}
 PROMISED = {"40-79": 0.80, "80-199": 0.95, "200+": 0.95}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, nargs="+", default=[101, 102, 103])
-    parser.add_argument("--requests", type=int, default=11000)
-    parser.add_argument("--tenants", type=int, default=80)
-    parser.add_argument("--leaks", type=int, default=200)
+    parser.add_argument("--requests", type=int)
+    parser.add_argument("--tenants", type=int)
+    parser.add_argument("--leaks", type=int)
     parser.add_argument("--ambiguous", type=int, default=10)
-    parser.add_argument("--undetermined", type=int, default=10)
+    parser.add_argument("--undetermined", type=int)
+    parser.add_argument("--kinds", help="kinds of leak by commas, or all; none for plain copies alone")
+    parser.add_argument("--keep", type=Path, help="a folder to keep incidents and cases in")
     parser.add_argument("--correlated", action="store_true", help="contents follow each other across tenants")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     arguments = parser.parse_args()
+    usual = KINDS_SIZE if arguments.kinds else PLAIN_SIZE
+    for name, value in usual.items():
+        if getattr(arguments, name) is None:
+            setattr(arguments, name, value)
     reports = []
     for seed in arguments.seeds:
         print(f"seed {seed} ...", file=sys.stderr, flush=True)
@@ -44,14 +60,34 @@ def main() -> None:
 def one(seed: int, arguments: argparse.Namespace) -> dict[str, Any]:
     """The evaluation of one simulated incident."""
     with tempfile.TemporaryDirectory() as scratch:
-        incident, case = Path(scratch) / "incident", Path(scratch) / "case"
+        folder = (arguments.keep or Path(scratch)) / f"seed-{seed}"
+        incident, case = folder / "incident", folder / "case"
         options = ["--correlated"] if arguments.correlated else []
+        if arguments.kinds:
+            options += ["--kinds", arguments.kinds]
         for name in ("requests", "tenants", "leaks", "ambiguous", "undetermined"):
             options += [f"--{name}", str(getattr(arguments, name))]
         forensics("simulate", str(incident), "--seed", str(seed), *options)
-        tenants = str(incident / "tenants.csv")
-        forensics("run", str(incident / "logs"), "--case", str(case), "--tenants", tenants, "--quiet")
+        run = [
+            "run",
+            str(incident / "logs"),
+            "--case",
+            str(case),
+            "--tenants",
+            str(incident / "tenants.csv"),
+            "--quiet",
+        ]
+        canaries = incident / "canaries.csv"
+        if canaries.exists() and knows("run", "--canaries"):
+            run += ["--canaries", str(canaries)]
+        forensics(*run)
         return forensics("evaluate", str(case), str(incident / "truth.jsonl"))
+
+
+def knows(verb: str, option: str) -> bool:
+    """Whether a verb of the toolkit has an option."""
+    shown = subprocess.run([sys.executable, "-m", "forensics", verb, "--help"], capture_output=True, text=True)
+    return option in shown.stdout
 
 
 def forensics(*command: str) -> dict[str, Any]:
@@ -70,6 +106,10 @@ def summed(reports: list[dict[str, Any]]) -> dict[str, Any]:
         counts["false_strong"] += report["false_strong"]
         counts["wrong_tenants"] += report["wrong_tenants"]
         counts["affected_exact"] += report["affected_requests"]["exact"]
+        counts["findings_strong"] += report["strong_cells"][0]["findings"]
+        counts["lookalikes_shared"] += round((report["shared_share"] or 0) * report["strong_cells"][0]["findings"])
+        for name in ("chains", "chains_whole", "sourceless", "sourceless_named"):
+            counts[name] += report["classes"][name] if report["classes"] else 0
         for cell in report["strong_cells"]:
             if cell["kind"] == "all":
                 counts[f"leaks {cell['band']}"] += cell["leaks"]
@@ -94,7 +134,51 @@ def show(seeds: list[int], reports: list[dict[str, Any]], total: dict[str, Any])
     per = total["false_strong"] * 10_000 / total["responses"] if total["responses"] else 0.0
     print(f"findings that name a wrong tenant: {total['wrong_tenants']} (promised 0)")
     print(f"false fragments probable or better per 10,000 responses: {per:.2f} (promised 1 at most)")
+    if total["sourceless"] or any(report["classes"] for report in reports):
+        show_classes(reports, total)
     print(f"affected requests exactly right: {total['affected_exact']} of {len(reports)} incidents")
+
+
+def show_classes(reports: list[dict[str, Any]], total: dict[str, Any]) -> None:
+    """One line per class, per language and per promise."""
+    heads = (
+        f"{'leaks':>8}{'reached':>9}{'found':>7}{'recall':>8}{'right':>7}{'wrong':>7}{'set':>6}{'F1':>7}{'plagdet':>9}"
+    )
+    for title, name in (("class", "classes"), ("group", "groups"), ("copies by language and bits", "copies")):
+        for verdict, key in (("any verdict", "classes"), ("probable or better", "strong_classes")):
+            print(f"\n{title + ', ' + verdict:44}{heads}{'promised':>10}")
+            for (kind, length), cell in merged(reports, key, name).items():
+                promised = PROMISED_GROUPS.get((kind, length))
+                shown = f"{promised:.2f}" if promised is not None and name == "groups" else "-"
+                print(
+                    f"{kind + ('' if length == 'all' else ' ' + length):44}{cell['leaks']:8}{cell['reached']:9}"
+                    f"{cell['found']:7}{share(cell['found'], cell['leaks']):>8}{cell['right_tenant']:7}"
+                    f"{cell['wrong_tenant']:7}{cell['right_set']:6}{cell['char_f1']:7.3f}{cell['plagdet']:9.3f}{shown:>10}"
+                )
+    print(f"\nchains of shifted answers found whole: {total['chains_whole']} of {total['chains']}")
+    print(
+        f"leaks without a source: {total['sourceless']}, with a tenant named: {total['sourceless_named']} (promised 0)"
+    )
+    print(
+        "boilerplate, templates and same-question answers in probable: "
+        f"{share(total['lookalikes_shared'], total['findings_strong'])} (promised 0.010 at most)"
+    )
+
+
+def merged(reports: list[dict[str, Any]], key: str, name: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """Cells of all seeds: counts are added, F1 and plagdet averaged over the leaks."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for report in reports:
+        for cell in report[key][name] if report[key] else ():
+            into = found.setdefault((cell["kind"], cell["band"]), dict.fromkeys(cell, 0))
+            for field in ("leaks", "reached", "found", "right_tenant", "wrong_tenant", "right_set"):
+                into[field] += cell[field]
+            for field in ("char_f1", "plagdet"):
+                into[field] += (cell[field] or 0.0) * cell["leaks"]
+    for cell in found.values():
+        for field in ("char_f1", "plagdet"):
+            cell[field] /= cell["leaks"] or 1
+    return dict(sorted(found.items()))
 
 
 def share(part: int, whole: int) -> str:

@@ -23,13 +23,14 @@ class Cell:
 
     `wrong_tenant` counts found leaks for which a tenant was named that did not hold the text as a supplier;
     `right_tenant` those that name the true source, `right_set` those that name exactly who may be named.
-    `char_recall_strict` is covered characters over leaked characters.
+    `char_recall_strict` is covered characters over leaked characters. `reached` are leaks that any finding touches.
     """
 
     kind: str
     band: str
     leaks: int
     found: int
+    reached: int
     recall: float | None
     findings: int
     true_findings: int
@@ -121,6 +122,7 @@ class Match:
     """What became of one leak. `wrong_tenant`: a finding on it names a tenant whom none of its leaks allows."""
 
     found: bool
+    reached: bool
     right_tenant: bool
     wrong_tenant: bool
     right_set: bool
@@ -154,6 +156,7 @@ def _match(leak: Leak, findings: Sequence[Finding], allowed: Sequence[set[str]])
         may = may.union(*allowed) if leak.tenants else may
     return Match(
         found=found,
+        reached=bool(findings),
         right_tenant=leak.source_tenant in names,
         wrong_tenant=any(finding.sources - may for finding, may in zip(findings, allowed, strict=True)),
         right_set=found and leak.tenants <= names <= may,
@@ -195,6 +198,7 @@ class Matching:
             band=length_band,
             leaks=len(mine),
             found=sum(entry.found for entry in found),
+            reached=sum(entry.reached for entry in found),
             recall=sum(entry.found for entry in found) / len(mine) if mine else None,
             findings=len(theirs),
             true_findings=true_findings,

@@ -10,8 +10,8 @@ from forensics.evaluate.measures import Cell
 from forensics.evaluate.run import EvaluationReport, ListCheck
 
 _HEADS = (
-    "kind", "length", "leaks", "found", "recall", "findings", "true", "precision", "right", "wrong", "right set",
-    "strict", "char F1", "gran.", "plagdet",
+    "kind", "length", "leaks", "reached", "found", "recall", "findings", "true", "precision", "right", "wrong",
+    "right set", "strict", "char F1", "gran.", "plagdet",
 )  # fmt: skip
 
 
@@ -89,10 +89,10 @@ def _innocent(report: EvaluationReport) -> list[str]:
 
 def _row(cell: Cell) -> tuple[str, ...]:
     return (
-        cell.kind, cell.band, str(cell.leaks), str(cell.found), _share(cell.recall), str(cell.findings),
-        str(cell.true_findings), _share(cell.precision), str(cell.right_tenant), str(cell.wrong_tenant),
-        str(cell.right_set), _share(cell.char_recall_strict), _share(cell.char_f1), _share(cell.granularity),
-        _share(cell.plagdet),
+        cell.kind, cell.band, str(cell.leaks), str(cell.reached), str(cell.found), _share(cell.recall),
+        str(cell.findings), str(cell.true_findings), _share(cell.precision), str(cell.right_tenant),
+        str(cell.wrong_tenant), str(cell.right_set), _share(cell.char_recall_strict), _share(cell.char_f1),
+        _share(cell.granularity), _share(cell.plagdet),
     )  # fmt: skip
 
 

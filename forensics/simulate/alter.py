@@ -1,4 +1,4 @@
-"""How a copy changes on its way: pure functions on text, one per alteration. Each gives None where it changes nothing."""
+"""How a copy changes on its way: pure functions on text, one per alteration; None where it changes nothing."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def _paraphrased_edges(text: str, language: str, vocabulary: Sequence[str], dice
     if edge < 2:
         return None
     glue = "" if language in _CJK_SPACELESS else " "
-    places = {place for place in range(0, edge, 2)} | {len(words) - 1 - place for place in range(0, edge, 2)}
+    places = set(range(0, edge, 2)) | {len(words) - 1 - place for place in range(0, edge, 2)}
     return glue.join(dice.pick(vocabulary) if place in places else word for place, word in enumerate(words))
 
 

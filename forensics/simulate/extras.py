@@ -7,6 +7,7 @@ are the same for all, only the customer's particulars differ. Decides no leak.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -29,10 +30,11 @@ _STATUS = {
     "pl": "Dziękujemy za wiadomość. Sprawa {case} została zarejestrowana i jest w toku. Kwota {amount} zostanie "
     "przelana na konto {account}, którego właścicielem jest {name}, w ciągu pięciu dni roboczych, a potwierdzenie "
     "trafi na adres {email}. Jeśli adres {address} jest nieaktualny, prosimy o telefon pod numer {phone}.",
-    "zh": "感谢您的来信。您的申请{case}已登记并正在处理。金额{amount}将在五个工作日内汇入{name}的账户{account}，确认函会发送至{email}。"
+    "zh": "感谢您的来信。您的申请{case}已登记并正在处理。金额{amount}将在五个工作日内汇入{name}的账户{account}，"
+    "确认函会发送至{email}。"
     "如果地址{address}已变更，请拨打{phone}告知我们。",
-    "ja": "お問い合わせありがとうございます。案件{case}を受け付け、現在処理しております。{amount}は五営業日以内に{name}様の口座{account}へ"
-    "振り込まれ、確認書は{email}へ送られます。ご住所{address}に変更がある場合は{phone}までご連絡ください。",
+    "ja": "お問い合わせありがとうございます。案件{case}を受け付け、現在処理しております。{amount}は五営業日以内に"
+    "{name}様の口座{account}へ振り込まれ、確認書は{email}へ送られます。ご住所{address}に変更がある場合は{phone}までご連絡ください。",
 }
 _ASK = {
     "en": "What is the state of my request?",
@@ -144,7 +146,8 @@ class Extras:
     def _url(self, tenant: Tenant) -> str:
         dice = self._dice
         return self._note(
-            "url", f"https://intra.{tenant.name}.example/{self._coined(3)}/{dice.hex(10)}?ref={dice.between(1000, 99999)}"
+            "url",
+            f"https://intra.{tenant.name}.example/{self._coined(3)}/{dice.hex(10)}?ref={dice.between(1000, 99999)}",
         )
 
     def _coined(self, syllables: int) -> str:
@@ -217,10 +220,10 @@ class Extras:
     # -- the status desk --------------------------------------------------------------------------------------
 
     @staticmethod
-    def status(customer: Customer, language: str) -> tuple[str, str, str, str]:
-        """(question, record, answer, stock phrase of the answer) for a customer; English where there is no form."""
+    def status(customer: Customer, language: str) -> tuple[str, str, str, tuple[str, ...]]:
+        """(question, record, answer, stock parts of the answer) for a customer; English where there is no form."""
         form = _STATUS.get(language, _STATUS["en"])
         record = " | ".join((customer.case, customer.name, customer.account, customer.email, customer.phone))
         record += f" | {customer.address} | {customer.amount}"
-        return _ASK.get(language, _ASK["en"]), record, form.format(**vars(customer)), form.partition("{")[0]
-
+        stock = tuple(part.strip() for part in re.split(r"\{\w+\}", form) if len(part.strip()) > 3)
+        return _ASK.get(language, _ASK["en"]), record, form.format(**vars(customer)), stock

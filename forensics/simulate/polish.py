@@ -55,15 +55,16 @@ def sentences(count: int, dice: Dice) -> tuple[tuple[str, ...], ...]:
 
 
 def _sentence(dice: Dice) -> str:
-    who, does, what = dice.pick(_WHO), dice.pick(_DOES), dice.pick(_WHAT)
+    who, does, what, where, why = (dice.pick(words) for words in (_WHO, _DOES, _WHAT, _WHERE, _WHY))
+    other, also, more, when = dice.pick(_WHO), dice.pick(_DOES), dice.pick(_WHAT), dice.pick(_WHEN)
     like = f"{dice.pick(_LIKE)} " if dice.chance(0.6) else ""
     way = dice.between(0, 4)
     if way == 0:
-        return f"{who.capitalize()} {dice.pick(_HOW)} {does} {like}{what} {dice.pick(_WHERE)}, {dice.pick(_WHY)}."
+        return f"{who.capitalize()} {dice.pick(_HOW)} {does} {like}{what} {where}, {why}."
     if way == 1:
-        return f"{dice.pick(_LINK)} {who} {does} {like}{what} {dice.pick(_WHEN)}."
+        return f"{dice.pick(_LINK)} {who} {does} {like}{what} {when}."
     if way == 2:
-        return f"{dice.pick(_WHEN).capitalize()} {who} {does} {what}, a {dice.pick(_WHO)} {dice.pick(_DOES)} {like}{dice.pick(_WHAT)} {dice.pick(_WHERE)}."
+        return f"{when.capitalize()} {who} {does} {what}, a {other} {also} {like}{more} {where}."
     if way == 3:
-        return f"{dice.pick(_WHERE).capitalize()} {who} {dice.pick(_HOW)} {does} {what} oraz {like}{dice.pick(_WHAT)}, {dice.pick(_WHY)}."
-    return f"{who.capitalize()} {dice.pick(_WHEN)} {does} {like}{what} i {dice.pick(_DOES)} {dice.pick(_WHAT)} {dice.pick(_WHERE)}."
+        return f"{where.capitalize()} {who} {dice.pick(_HOW)} {does} {what} oraz {like}{more}, {why}."
+    return f"{who.capitalize()} {when} {does} {like}{what} i {also} {more} {where}."

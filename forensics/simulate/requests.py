@@ -99,7 +99,11 @@ class Choice:
 
 @dataclass(slots=True, eq=False)
 class Request:
-    """One inference call, from arrival to the last byte. Times are seconds from the start of the log."""
+    """One inference call, from arrival to the last byte. Times are seconds from the start of the log.
+
+    `shape` and `blocks` are the form of the answer and its own parts, where all kinds of leak are asked for. `retried`:
+    the client asks the same again; `given`: the answer went to another request, so the client does not.
+    """
 
     rid: str
     tenant: Tenant
@@ -129,3 +133,5 @@ class Request:
     response_messages: list[Message] = field(default_factory=list)
     shape: str = ""
     blocks: tuple[str, ...] = ()
+    retried: bool = False
+    given: bool = False

@@ -93,7 +93,13 @@ class _Simulation:
         # The memory of the prose has room for all that is written: 2^29 bits serve some 100 MB.
         bits = 27 if parameters.requests * scale < 6000 else 29 if parameters.requests * scale < 60_000 else 31
         prose = Prose(corpus, parameters.seed, Novelty(bits))
-        tenants = tenancy.make(parameters.tenants, corpus, prose, Dice(parameters.seed, "tenants"), kinds.LANGUAGE_WEIGHTS if parameters.kinds else None)
+        tenants = tenancy.make(
+            parameters.tenants,
+            corpus,
+            prose,
+            Dice(parameters.seed, "tenants"),
+            kinds.LANGUAGE_WEIGHTS if parameters.kinds else None,
+        )
         self.extras = Extras(tenants, prose, Dice(parameters.seed, "extras")) if parameters.kinds else None
         pool = Pool(prose, Dice(parameters.seed, "pool")) if parameters.correlated else None
         self.traffic = Traffic(
@@ -179,7 +185,8 @@ class _Simulation:
         session = self._sessions.pop(request.rid)
         now, dice = request.finished, self._dice
         if request.aborted:
-            if dice.chance(0.5):
+            if dice.chance(0.5) and not request.given:
+                request.retried = True
                 self._sessions[request.rid] = session
                 self.engine.at(now + dice.uniform(1, 20), self._retry, request)
             return

@@ -219,7 +219,7 @@ class Traffic:
         request.shape = f"status {ask}"
         request.blocks = tuple(value for value in vars(customer).values() if value in answer)
         request.choices = [Choice(answer)]
-        self.lookalikes.append(Lookalike("stock_answer", request, stock))
+        self.lookalikes.extend(Lookalike("stock_answer", request, part) for part in stock)
 
     def _turn_form(self, session: Session, request: Request) -> None:
         assert self._extras is not None

@@ -7,50 +7,11 @@ those of all other organisations' texts; what a lookalike or a planted leak expl
 from __future__ import annotations
 
 import dataclasses
-from collections import defaultdict
 from pathlib import Path
 
-from simulated import SMALL, Incident, read_back
+from simulated import SMALL, Incident, read_back, shared_runs
 
 from forensics.simulate.run import simulate
-
-RUN = 32
-
-
-def runs(text: str) -> set[str]:
-    letters = "".join(c.lower() for c in text if c.isalnum())
-    return {letters[at : at + RUN] for at in range(len(letters) - RUN + 1)}
-
-
-def shared_runs(incident: Incident) -> list[str]:
-    """Ids of responses that share an unexplained run with another organisation's prompt or response."""
-    holders: dict[str, set[str]] = defaultdict(set)
-    known: dict[str, set[str]] = {}
-    for exchange in incident.exchanges.values():
-        own = incident.organisations[exchange.tenant]
-        for text in [exchange.prompt, *exchange.fields.values()]:
-            if text not in known:
-                known[text] = runs(text)
-            for run in known[text]:
-                holders[run].add(own)
-    spans: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-    for row in incident.truth:
-        spans[(row["response_request_id"], row["field"])].append((row["char_start"], row["char_end"]))
-    for row in incident.lookalikes:
-        spans[(row["request_ids"][0], row["field"])].append((row["char_start"], row["char_end"]))
-    bad = []
-    for exchange in incident.exchanges.values():
-        own = incident.organisations[exchange.tenant]
-        for field, text in exchange.fields.items():
-            pieces, reached = [], 0
-            for start, end in sorted(spans.get((exchange.rid, field), [])):
-                pieces.append(text[reached:start])
-                reached = max(reached, end)
-            pieces.append(text[reached:])
-            if any(holders[run] - {own} for piece in pieces for run in runs(piece)):
-                bad.append(exchange.rid)
-                break
-    return bad
 
 
 def test_independent_log_shares_nothing_by_accident(tmp_path: Path):
