@@ -74,6 +74,7 @@ class BlockColumns:
         self._ids: list[tuple[int, str, str]] = []
         self._uses: list[tuple[int, str, str, str, int, int]] = []
         self._contents: dict[bytes, int] = {}
+        self._by_text: dict[str, int] = {}
         self._new: list[int] = []
         self._texts: list[bytes] = []  # UTF-8
         self._code_points: list[int] = []
@@ -113,26 +114,30 @@ class BlockColumns:
         if record.ids:
             for kind, value in record.ids.items():
                 self._ids.append((row, kind, value))
-        contents = self._contents
         uses = self._uses
-        known = self._cache.digests.get
+        known = self._by_text.get
         for ordinal, (side, field, role, text) in enumerate(record.texts):
-            data: bytes | None = None
-            key = known(text)
-            if key is None:
-                data = text.encode()
-                key = self._cache.digest(text, data)
-            content = contents.get(key)
+            content = known(text)
             if content is None:
-                content = contents[key] = len(contents)
-                sent = self._cache.sent
-                if key not in sent:
-                    sent.add(key)
-                    self._new.append(content)
-                    # Encoded once for both, the digest and the table: of texts that are not ASCII it is dear.
-                    self._texts.append(text.encode() if data is None else data)
-                    self._code_points.append(len(text))
+                content = self._content(text)
             uses.append((row, side, field, role, ordinal, content))
+
+    def _content(self, text: str) -> int:
+        """The block's number of a text that it has not met yet."""
+        data: bytes | None = None
+        key = self._cache.digests.get(text)
+        if key is None:
+            data = text.encode()
+            key = self._cache.digest(text, data)
+        content = self._contents.setdefault(key, len(self._contents))
+        self._by_text[text] = content
+        if key not in self._cache.sent:
+            self._cache.sent.add(key)
+            self._new.append(content)
+            # Encoded once for both, the digest and the table: of texts that are not ASCII it is dear.
+            self._texts.append(text.encode() if data is None else data)
+            self._code_points.append(len(text))
+        return content
 
     def reject(self, offset: int, length: int, line: int, reason: str, digest: str) -> None:
         """Append one unreadable line."""
