@@ -9,7 +9,6 @@ import hashlib
 from operator import attrgetter
 from typing import Any
 
-import numpy as np
 import orjson
 import pyarrow as pa
 
@@ -52,18 +51,16 @@ class TextCache:
         self._characters = 0
         self.sent: set[bytes] = set()
 
-    def digest(self, text: str) -> bytes:
-        """The 128-bit BLAKE2b of the text's UTF-8 bytes."""
-        digest = self.digests.get(text)
-        if digest is None:
-            digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
-            if self._characters > _CACHE_CHARACTERS:
-                self.digests.clear()
-                self._characters = 0
-            if len(self.sent) > _MOST_SENT:
-                self.sent.clear()
-            self.digests[text] = digest
-            self._characters += len(text) + 100
+    def digest(self, text: str, data: bytes) -> bytes:
+        """The 128-bit BLAKE2b of the text's UTF-8 bytes, which are `data`; from now on `digests` knows it."""
+        digest = hashlib.blake2b(data, digest_size=16).digest()
+        if self._characters > _CACHE_CHARACTERS:
+            self.digests.clear()
+            self._characters = 0
+        if len(self.sent) > _MOST_SENT:
+            self.sent.clear()
+        self.digests[text] = digest
+        self._characters += len(text) + 100
         return digest
 
 
@@ -77,8 +74,10 @@ class BlockColumns:
         self._ids: list[tuple[int, str, str]] = []
         self._uses: list[tuple[int, str, str, str, int, int]] = []
         self._contents: dict[bytes, int] = {}
+        self._by_text: dict[str, int] = {}
         self._new: list[int] = []
-        self._texts: list[str] = []
+        self._texts: list[bytes] = []  # UTF-8
+        self._code_points: list[int] = []
         self._chunks: list[tuple[int, int, int, int | None, int, int]] = []
         self._events: list[tuple[Any, ...]] = []
         self.rejects: list[tuple[int, int, int, str, str]] = []
@@ -115,20 +114,30 @@ class BlockColumns:
         if record.ids:
             for kind, value in record.ids.items():
                 self._ids.append((row, kind, value))
-        contents = self._contents
         uses = self._uses
-        known = self._cache.digests.get
+        known = self._by_text.get
         for ordinal, (side, field, role, text) in enumerate(record.texts):
-            key = known(text) or self._cache.digest(text)
-            content = contents.get(key)
+            content = known(text)
             if content is None:
-                content = contents[key] = len(contents)
-                sent = self._cache.sent
-                if key not in sent:
-                    sent.add(key)
-                    self._new.append(content)
-                    self._texts.append(text)
+                content = self._content(text)
             uses.append((row, side, field, role, ordinal, content))
+
+    def _content(self, text: str) -> int:
+        """The block's number of a text that it has not met yet."""
+        data: bytes | None = None
+        key = self._cache.digests.get(text)
+        if key is None:
+            data = text.encode()
+            key = self._cache.digest(text, data)
+        content = self._contents.setdefault(key, len(self._contents))
+        self._by_text[text] = content
+        if key not in self._cache.sent:
+            self._cache.sent.add(key)
+            self._new.append(content)
+            # Encoded once for both, the digest and the table: of texts that are not ASCII it is dear.
+            self._texts.append(text.encode() if data is None else data)
+            self._code_points.append(len(text))
+        return content
 
     def reject(self, offset: int, length: int, line: int, reason: str, digest: str) -> None:
         """Append one unreadable line."""
@@ -154,20 +163,20 @@ class BlockColumns:
             "texts": pa.table(
                 {
                     "content": pa.array(self._new, pa.int64()),
-                    "text": (texts := pa.array(self._texts, pa.large_string())),
+                    "text": _strings(self._texts),
                     # Python knows how long its strings are; counting them again would read every byte.
-                    "code_points": pa.array(list(map(len, self._texts)), pa.int64()),
-                    "bytes": _sizes(texts),
+                    "code_points": pa.array(self._code_points, pa.int64()),
+                    "bytes": pa.array(list(map(len, self._texts)), pa.int64()),
                 }
             ),
             "rejects": pa.table(_columns(self.rejects, _REJECT_FIELDS)),
         }
 
 
-def _sizes(texts: pa.Array) -> pa.Array:
-    """UTF-8 bytes of each text, from the array's offsets."""
-    offsets = np.frombuffer(texts.buffers()[1], dtype=np.int64, count=len(texts) + 1) if len(texts) else np.zeros(1)
-    return pa.array(np.diff(offsets), pa.int64())
+def _strings(texts: list[bytes]) -> pa.Array:
+    """Texts out of their UTF-8 bytes, which came from an encoder and so are not checked again."""
+    data = pa.array(texts, pa.large_binary())
+    return pa.Array.from_buffers(pa.large_string(), len(data), data.buffers())
 
 
 def _json(values: dict[str, Any]) -> str | None:

@@ -10,10 +10,12 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from forensics.case.errors import LimitHit
 from forensics.ingest.blocks import Oversized
+from forensics.ingest.handover import Handed, read_and_hand, received, use_folder
 from forensics.ingest.reader import Account
 from forensics.ingest.worker import Block, BlockResult, forget, read_block
 
@@ -30,26 +32,27 @@ class Done:
     passed: Oversized | None = None
 
 
-def results(work: Iterable[Work], workers: int, *, parallel: bool) -> Iterator[Done]:
-    """The result of every piece of work, in order."""
+def results(work: Iterable[Work], workers: int, folder: Path, *, parallel: bool) -> Iterator[Done]:
+    """The result of every piece of work, in order. Processes leave texts in `folder` until they are taken."""
     forget()
     if not parallel or workers < 2:
         for account, item in work:
             yield _done(account, item, None)
         forget()
         return
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        waiting: deque[tuple[Account, Block | Oversized | None, Future[BlockResult] | Done | None]] = deque()
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, context, use_folder, (folder,)) as pool:
+        waiting: deque[tuple[Account, Block | Oversized | None, Future[Handed] | Done | None]] = deque()
         running = 0
         try:
             for account, item in work:
-                future: Future[BlockResult] | Done | None = None
+                future: Future[Handed] | Done | None = None
                 if isinstance(item, Block) and item.facts.sequential:
                     # Its reader remembers lines, so it stays in this process.
                     future = _done(account, item, None)
                 elif isinstance(item, Block):
                     with _without_main():
-                        future = pool.submit(read_block, item)
+                        future = pool.submit(read_and_hand, item)
                 # Nothing but the future is kept: a block of a compressed file is megabytes.
                 waiting.append((account, None if future else item, future))
                 running += future is not None
@@ -86,16 +89,16 @@ def _without_main() -> Iterator[None]:
         main.update(saved)
 
 
-def _next(waiting: deque[tuple[Account, Block | Oversized | None, Future[BlockResult] | Done | None]]) -> Done:
+def _next(waiting: deque[tuple[Account, Block | Oversized | None, Future[Handed] | Done | None]]) -> Done:
     account, item, future = waiting.popleft()
     if isinstance(future, Done):
         return future
     return _done(account, item, future)
 
 
-def _done(account: Account, item: Block | Oversized | None, future: Future[BlockResult] | None) -> Done:
+def _done(account: Account, item: Block | Oversized | None, future: Future[Handed] | None) -> Done:
     if future is not None:
-        return Done(account, result=future.result())
+        return Done(account, result=received(future.result()))
     if isinstance(item, Block):
         return Done(account, result=read_block(item))
     return Done(account, passed=item)

@@ -175,7 +175,7 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
             case.append("tenants", tenants)
         with _private_folder(case) as folder:
             unfolder = Unfolder(folder, reading, () if anew else known, fresh)
-            accounts = _read(case, fresh, 0 if anew else len(files_known), unfolder, parameters, progress)
+            accounts = _read(case, fresh, 0 if anew else len(files_known), unfolder, folder, parameters, progress)
         figures, warnings = _conclude(case, accounts, parameters)
         return figures, (*_left_out(unfolder.before, unfolder.twice, "member(s) of archives"), *warnings)
 
@@ -291,6 +291,7 @@ def _read(
     fresh: dict[str, EvidenceFile],
     first: int,
     unfolder: Unfolder,
+    folder: Path,
     parameters: Parameters,
     progress: Progress | None,
 ) -> list[Account]:
@@ -319,7 +320,7 @@ def _read(
     rows: list[dict[str, Any]] = []
     # More processes than cores gain nothing, and each holds a few blocks and its cache of texts.
     workers = min(parameters.workers, os.cpu_count() or 1, max(1, case.resources.memory_bytes // _WORKER_BYTES))
-    for item in results(work(), workers, parallel=content > _PARALLEL_BYTES):
+    for item in results(work(), workers, folder, parallel=content > _PARALLEL_BYTES):
         account = item.account
         if item.result is not None:
             writer.add(index, item.result, account.lines)

@@ -167,16 +167,17 @@ def _read(block: Block, columns: BlockColumns) -> BlockResult:
 
 
 def _read_lines(data: bytes, block: Block, reader: LineReader, columns: BlockColumns, result: BlockResult) -> None:
-    lines = data.split(b"\n")
-    ended = not lines[-1]
-    if ended:
-        lines.pop()
-    final = len(lines) - 1
+    total = len(data)
     offset = block.offset
+    start = number = 0
     most = block.facts.max_line_bytes
-    for number, line in enumerate(lines):
-        open_end = number == final and not ended
+    while start < total:
+        # Line by line: `split` looks at one byte after the other, and holds the block twice.
+        stop = data.find(b"\n", start)
+        open_end = stop < 0
+        line = data[start:] if open_end else data[start:stop]
         size = len(line) + (0 if open_end else 1)
+        start += size
         if not line or not line.strip():
             result.blank += 1
             result.blank_bytes += size
@@ -196,7 +197,8 @@ def _read_lines(data: bytes, block: Block, reader: LineReader, columns: BlockCol
             else:
                 _take(items, place, block.line, columns, result)
         offset += size
-    result.lines = len(lines)
+        number += 1
+    result.lines = number
 
 
 def _take(items: Sequence[Item], place: Place, first: int, columns: BlockColumns, result: BlockResult) -> None:
