@@ -103,7 +103,7 @@ def judge_generated(
                 "and it is not clearly about either; which of the two it belongs to cannot be told",
                 [],
             )
-    if own > strongest:
+    if own > strongest and "same_question" not in parameters.without_rules:
         return dropped("same_question", "the recipient's own prompt is about it more than any other's")
     return dropped(
         "model_phrase",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from forensics.case.errors import UsageError
 
 # Rules that explain a match by an innocent cause and may be switched off to see what they hide. Own material and echoes
 # are no such rules: without them everything is foreign.
 OPTIONAL_RULES = ("shared", "template", "public_text", "model_phrase", "same_question")
-OFF = 1 << 30
+OFF = 1 << 30  # a limit that no count reaches
 
 
 @dataclass(frozen=True)
@@ -81,3 +83,19 @@ class Parameters:
 
     seed: int = 0
     """For the coin that breaks ties between a target and a decoy of equal score."""
+
+    def in_effect(self) -> Parameters:
+        """The same with limits out of reach for the rules that are switched off. Raises UsageError for a rule that
+        cannot be."""
+        unknown = sorted(set(self.without_rules) - set(OPTIONAL_RULES))
+        if unknown:
+            raise UsageError(f"only these rules can be switched off: {', '.join(OPTIONAL_RULES)}")
+        off = set(self.without_rules)
+        return replace(
+            self,
+            shared_limit=OFF if "shared" in off else self.shared_limit,
+            phrase_limit=OFF if "model_phrase" in off else self.phrase_limit,
+            template_tenants=OFF if "template" in off else self.template_tenants,
+            same_question=float(OFF) if "same_question" in off else self.same_question,
+            same_question_seeds=float(OFF) if "same_question" in off else self.same_question_seeds,
+        )

@@ -21,6 +21,7 @@ from forensics.attribution.public_sets import without_public
 from forensics.attribution.seeds import scan
 from forensics.attribution.swapped import find_swapped
 from forensics.attribution.tables import store
+from forensics.attribution.templates import without_templates
 from forensics.attribution.texts import Texts
 from forensics.case.references import digest
 from forensics.case.stage import Summary, run_stage
@@ -41,7 +42,11 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
 
 def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tuple[dict[str, Any], tuple[str, ...]]:
     world = load_world(case)
-    warnings: list[str] = []
+    warnings = [
+        f"{rule}: this rule is switched off; the others judge what it would set aside"
+        for rule in parameters.without_rules
+    ]
+    parameters = parameters.in_effect()
     if len(world.requests.unit_names) < 2:
         warnings.append(
             f"{len(world.requests.unit_names)} tenants are known: without two, nothing can be foreign. "
@@ -65,9 +70,9 @@ def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tupl
     texts = Texts(corpus)
     carriers = (Carriers(world, found.grams), Carriers(world, found.tokens))
     candidates, excluded = build(world, texts, grams, tokens, carriers)
-    if "public_text" not in parameters.without_rules:
-        candidates, public = without_public(case, texts, candidates, carriers)
-        excluded.extend(public)
+    for explain in (without_public, without_templates):
+        candidates, explained = explain(texts, candidates, carriers, parameters)
+        excluded.extend(explained)
     judged, dropped, strata = gather(texts, candidates, (found.tokens_in_responses, found.tokens_in_others), parameters)
     switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])
     excluded.extend(dropped)
