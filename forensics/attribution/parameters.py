@@ -72,10 +72,10 @@ class Parameters:
     """Prompt text read to see whose question a response answers that has nothing to do with its own."""
 
     without_rules: tuple[str, ...] = ()
-    """Exclusion rules that are switched off (OPTIONAL_RULES): what they would have set aside is judged by the others."""
+    """Exclusion rules that are switched off (OPTIONAL_RULES): what they would set aside is judged by the others."""
 
     template_tenants: int = 4
-    """Tenants with near-duplicate system prompts that make these a template; what two of them share is the template's."""
+    """Tenants with near-duplicate system prompts that make these a template: what two of them share is its text."""
 
     same_question_seeds: float = 0.3
     """Share of the rarer question's fingerprints in the other question above which the two are the same one, where the

@@ -90,7 +90,8 @@ def _sets(case: Case, texts: Texts, candidates: list[Candidate]) -> _Sets:
 def _token_hash(candidate: Candidate, texts: Texts) -> Hashes:
     """The candidate's identifier as `identifiers` hashes it."""
     found = identifiers(*pack([texts.raw(candidate.content)]))
-    return found.hashes[(found.starts == candidate.start) & (found.ends == candidate.end)]
+    mine: Hashes = found.hashes[(found.starts == candidate.start) & (found.ends == candidate.end)]
+    return mine
 
 
 def _token(candidate: Candidate, texts: Texts, sets: _Sets) -> tuple[list[Candidate], list[Excluded]]:

@@ -80,7 +80,7 @@ def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tupl
         corpus, texts, grams, judged, excluded, any(s.correlated for s in strata), parameters
     )
     warnings.extend(unread)
-    counts = store(case, world, texts, [*judged, *switches, *swapped], excluded, strata)
+    counts = store(case, world, texts, [*judged, *switches, *swapped], excluded, strata, parameters)
     if progress:
         progress("attribute", total, total)
     warnings.extend(f"{s.name}: no q-value is printed: {s.reason}" for s in strata if not s.valid)

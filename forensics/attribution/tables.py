@@ -11,7 +11,9 @@ import pyarrow as pa
 from forensics.attribution.candidates import Excluded
 from forensics.attribution.decoys import Stratum
 from forensics.attribution.findings import Judged
+from forensics.attribution.grounds import grounds
 from forensics.attribution.holdings import World
+from forensics.attribution.parameters import Parameters
 from forensics.attribution.sources import Source
 from forensics.attribution.texts import Texts
 from forensics.case.store import Case
@@ -28,6 +30,7 @@ def store(
     judged: list[Judged],
     excluded: list[Excluded],
     strata: list[Stratum],
+    parameters: Parameters,
 ) -> dict[str, int]:
     """Write everything; returns counts for the summary."""
     fragments: list[dict[str, Any]] = []
@@ -35,7 +38,7 @@ def store(
     needs = [{j.candidate.content, *(s.holder.content for s in j.ranked[:MAX_APPEARANCES])} for j in judged]
     for batch in texts.batches(needs):
         for item in judged[batch.start : batch.stop]:
-            row, found = _fragment(world, texts, item)
+            row, found = _fragment(world, texts, item, strata, parameters)
             fragments.append(row)
             appearances.extend(found)
     fragments.sort(key=lambda r: (r["request"], r["field"], r["vantage"], r["start"], r["end"], r["kind"]))
@@ -68,7 +71,9 @@ def store(
     }
 
 
-def _fragment(world: World, texts: Texts, item: Judged) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _fragment(
+    world: World, texts: Texts, item: Judged, strata: list[Stratum], parameters: Parameters
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     candidate, evidence = item.candidate, item.evidence
     folded = texts.folded(candidate.content)
     start, end = folded.span(candidate.start, candidate.end)
@@ -116,6 +121,7 @@ def _fragment(world: World, texts: Texts, item: Judged) -> tuple[dict[str, Any],
         "runner_up_units": reach[0][1] if reach else 0,
         "margin_units": candidate.end - candidate.start - (reach[0][1] if reach else 0),
         "raw_identity": found[0]["raw_identity"] if found else None,
+        **grounds(item, folded, strata, parameters),
     }
     row = {
         "fragment_id": fragment_id,
