@@ -1,8 +1,8 @@
 """What does a finding rest on, and what would change it? Figures and sentences for `explain`, by its own rules.
 
-Three things that the judge knew and the tables would lose: the bits of each word (`parts`), what each rule measured that
-the finding survived (`tried`), and which fact would have led to another verdict (`would_change`). Sentences hold
-counts, never text of a log. Judges nothing anew.
+Three things that the judge knew and the tables would lose: the bits of each word (`parts`), what each rule that the
+finding survived has measured (`tried`), and which fact would have led to another verdict (`would_change`). Sentences
+hold counts, never text of a log. Judges nothing anew.
 """
 
 from __future__ import annotations
@@ -35,15 +35,23 @@ def grounds(item: Judged, folded: Folded, strata: list[Stratum], parameters: Par
 
 
 def _parts(item: Judged, folded: Folded) -> list[list[float]]:
-    """`[start, end, bits]` of the words that carry most, in the order of the text. None for evidence by subject."""
+    """`[start, end, bits]` of the words that carry most, in the order of the text; signs of scripts without spaces that
+    stand side by side are one part. None for evidence by subject."""
     strength = item.evidence.strength
     if strength.word_bits.size == 0 or item.stratum == displaced.STRATUM:
         return []
     best = np.sort(np.argsort(-strength.word_bits, kind="stable")[:MOST_PARTS])
-    return [
-        [*folded.span(int(strength.word_starts[i]), int(strength.word_ends[i])), round(float(strength.word_bits[i]), 1)]
-        for i in best.tolist()
-    ]
+    parts: list[list[float]] = []
+    last = -1
+    for i in best.tolist():
+        start, end = folded.span(int(strength.word_starts[i]), int(strength.word_ends[i]))
+        bits = float(strength.word_bits[i])
+        if i == last + 1 and parts and parts[-1][1] == start:
+            parts[-1][1:] = [end, parts[-1][2] + bits]
+        else:
+            parts.append([start, end, bits])
+        last = i
+    return [[start, end, round(bits, 1)] for start, end, bits in parts]
 
 
 def _suppliers(item: Judged) -> int:
@@ -122,10 +130,15 @@ def _undetermined(item: Judged, parameters: Parameters) -> Iterator[str]:
             f"stronger: {parameters.generated_bits:.0f} net bits would name the request it answers; it has "
             f"{_net(item):.1f}"
         )
-    elif item.ranked:
+    elif item.candidate.family == "repeated":
+        yield "stronger: nothing names a source here, since this tenant was the first to be given it"
+    elif item.ranked and item.evidence.only:
+        placed = generated.is_placed(item.candidate, item.ranked, item.evidence.net_bits)
+        needed = min(generated.needed_bits(item.evidence, parameters, unit, placed) for unit in item.evidence.only)
+        most = max(pair[0] for pair in item.evidence.only.values())
         yield (
-            f"stronger: {generated.ONLY_BITS:.0f} bits of words that only one holder's prompt has would name that "
-            f"tenant; the most is {max((pair[0] for pair in item.evidence.only.values()), default=0.0):.1f}"
+            f"stronger: {needed:.0f} bits of words that only one holder's prompt has, and {generated.ONLY_RATIO:g} "
+            f"times what only the recipient's has, would name that tenant; the most is {most:.1f}"
         )
     yield "weaker: a public text that holds it would set it aside (forensics reference add)"
 

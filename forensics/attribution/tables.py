@@ -76,8 +76,9 @@ def _fragment(
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     candidate, evidence = item.candidate, item.evidence
     folded = texts.folded(candidate.content)
-    start, end = folded.span(candidate.start, candidate.end)
-    start, end = _with_edges(texts, item, start, end)
+    bare = folded.span(candidate.start, candidate.end)
+    start, end = _with_edges(texts, item, *bare)
+    edges = bare[0] - start, end - bare[1]
     request = candidate.request
     field, vantage = world.uses.field[candidate.use], world.uses.vantage[candidate.use]
     request_id = world.requests.request_id[request]
@@ -91,7 +92,7 @@ def _fragment(
         if key in seen or len(found) == MAX_APPEARANCES:
             continue
         seen.add(key)
-        found.append(_appearance(world, texts, fragment_id, len(found) + 1, item, source, passage))
+        found.append(_appearance(world, texts, fragment_id, len(found) + 1, item, source, passage, edges))
     named = {_tenant(world, source) for source in item.ranked if source.holder.unit in item.units}
     tenants = sorted(tenant for tenant in named if tenant is not None)
     reach = sorted(
@@ -170,13 +171,30 @@ def _edge(one: str, other: str) -> bool:
 
 
 def _appearance(
-    world: World, texts: Texts, fragment_id: str, rank: int, item: Judged, source: Source, passage: str
+    world: World,
+    texts: Texts,
+    fragment_id: str,
+    rank: int,
+    item: Judged,
+    source: Source,
+    passage: str,
+    edges: tuple[int, int],
 ) -> dict[str, Any]:
     from rapidfuzz.distance import Levenshtein
 
     holder = source.holder
     low, high = texts.folded(holder.content).span(holder.other_start, holder.other_end)
-    other = texts.raw(holder.content)[low:high]
+    raw = texts.raw(holder.content)
+    # The punctuation that was taken in at the ends of the fragment, where it stands here too.
+    for sign in reversed(passage[: edges[0]]):
+        if low == 0 or raw[low - 1] != sign:
+            break
+        low -= 1
+    for sign in passage[len(passage) - edges[1] :]:
+        if high == len(raw) or raw[high] != sign:
+            break
+        high += 1
+    other = raw[low:high]
     length = item.candidate.end - item.candidate.start
     return {
         "fragment_id": fragment_id,
