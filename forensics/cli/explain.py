@@ -151,10 +151,10 @@ def _parts(found: Explanation) -> RenderableType:
 
 def _decoys(row: dict[str, Any]) -> str:
     odds = "" if row["p_value"] is None else f", p {row['p_value']:.3g} for crowding near the response"
+    printed = "q-values are printed" if row["valid"] else "no q-value is printed"
     return (
         f"{row['stratum']} ({row['family']}): {row['targets']} targets and {row['decoys']} decoys won{odds}; "
-        + ("q-values are printed: " if row["valid"] else "no q-value is printed: ")
-        + row["reason"]
+        f"{printed}: {row['reason']}"
     )
 
 
