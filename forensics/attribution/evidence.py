@@ -42,6 +42,7 @@ from forensics.attribution.strength import (
 from forensics.attribution.texts import Texts
 from forensics.text.fold import Units
 from forensics.text.keys import distinct
+from forensics.text.match import containment, grams_of
 from forensics.text.public import is_public_constant, is_public_token, public_share
 from forensics.text.runs import tail_overlap, total_weight
 from forensics.text.words import Keys, Words
@@ -145,7 +146,7 @@ def gather(
             theirs = terms.get(source.request, NO_TERMS)
             kin[unit] = kinship(strengths[i], theirs)
             like[unit] = likeness(own, theirs, counts, left_out)
-            if _same_question(questions, candidate.request, source.request, strengths[i]):
+            if _same_question(questions, candidate.request, source.request, strengths[i], parameters):
                 like[unit] = 1.0
             only[unit] = particulars(strengths[i], theirs, own)
         evidence = Evidence(
@@ -234,17 +235,21 @@ def _asks_for_text(question: tuple[Units, Keys] | None) -> bool:
     return any(word in asked for word in RECITE_WORDS)
 
 
-def _same_question(questions: dict[int, tuple[Units, Keys]], first: int, second: int, strength: Strength) -> bool:
-    """Do two requests end in the same question, and is the candidate about it?
+def _same_question(
+    questions: dict[int, tuple[Units, Keys]], first: int, second: int, strength: Strength, parameters: Parameters
+) -> bool:
+    """Do two requests end in the same question, or share much of the rarer one, and is the candidate about it?
 
     The second half keeps "summarise this" over two different documents from counting as the same question.
     """
     if first not in questions or second not in questions:
         return False
     (units, terms), (other_units, other_terms) = questions[first], questions[second]
+    if asked_share(strength, terms, other_terms) < SAME_SUBJECT:
+        return False
     return (
         tail_overlap(units, other_units, ASKED, ASKED_REACH) >= SAME_END
-        and asked_share(strength, terms, other_terms) >= SAME_SUBJECT
+        or containment(grams_of(units).hashes, grams_of(other_units).hashes) > parameters.same_question_seeds
     )
 
 

@@ -11,7 +11,7 @@ from forensics.attribution.sources import Source
 from forensics.attribution.strength import Strength
 
 # Rules that a fragment has survived, by the way its text came into the evidence.
-TRIED = ("own_material", "echo", "shared", "public_text", "too_weak")
+TRIED = ("own_material", "echo", "shared", "template", "public_text", "too_weak")
 TRIED_GENERATED = (*TRIED, "model_phrase", "same_question")
 
 

@@ -45,6 +45,21 @@ def near(source: Source) -> bool:
     return source.same_worker and source.lag_us <= NEAR_US
 
 
+def is_placed(candidate: Candidate, ranked: list[Source], net: float) -> bool:
+    """Do place and time, or strength with the worker alone, speak for a leak?"""
+    return candidate.family == "repeated" or any(
+        near(source) or (bool(source.same_worker) and net >= PLACED_BITS) for source in leading(ranked)
+    )
+
+
+def needed_bits(evidence: Evidence, parameters: Parameters, unit: int, placed: bool) -> float:
+    """Bits of terms that only this unit's prompt has, for the text to be its own."""
+    needed = ONLY_BITS if placed and unit == evidence.first_unit else LATER_BITS
+    if unit in evidence.not_before or evidence.likeness.get(unit, 0.0) >= parameters.same_question:
+        needed = PARTICULARS_BITS
+    return max(needed, ONLY_SHARE * float(evidence.strength.term_bits.sum()))
+
+
 def judge_generated(
     candidate: Candidate,
     evidence: Evidence,
@@ -59,9 +74,7 @@ def judge_generated(
     if candidate.crowd >= parameters.phrase_limit:
         return dropped("model_phrase", f"{candidate.crowd} tenants hold it, and nobody supplied it")
     best = leading(ranked)
-    placed = candidate.family == "repeated" or any(
-        near(source) or (bool(source.same_worker) and net >= PLACED_BITS) for source in best
-    )
+    placed = is_placed(candidate, ranked, net)
     close = any(near(source) and source.lag_us is not None and source.lag_us <= CLOSE_US for source in best)
     copy = "altered" if candidate.alteration is not None else "verbatim"
     kind = "whole_response" if evidence.share_of_response >= WHOLE else copy
@@ -104,7 +117,7 @@ def judge_generated(
                 "and it is not clearly about either; which of the two it belongs to cannot be told",
                 [],
             )
-    if own > strongest:
+    if own > strongest and "same_question" not in parameters.without_rules:
         return dropped("same_question", "the recipient's own prompt is about it more than any other's")
     return dropped(
         "model_phrase",
@@ -122,10 +135,7 @@ def _origins(
     related = []
     for unit in leading_units(ranked):
         theirs, mine = evidence.only.get(unit, (0.0, 0.0))
-        needed = ONLY_BITS if placed and unit == evidence.first_unit else LATER_BITS
-        if unit in evidence.not_before or evidence.likeness.get(unit, 0.0) >= parameters.same_question:
-            needed = PARTICULARS_BITS
-        needed = max(needed, ONLY_SHARE * float(evidence.strength.term_bits.sum()))
+        needed = needed_bits(evidence, parameters, unit, placed)
         if unit >= 0 and theirs >= needed and theirs >= ONLY_RATIO * mine:
             related.append(unit)
     most = max((evidence.only[unit][0] for unit in related), default=0.0)

@@ -26,12 +26,16 @@ def judge(candidate: Candidate, evidence: Evidence, parameters: Parameters) -> J
     carriers = len(candidate.carriers)
 
     def dropped(rule: str, detail: str) -> Excluded:
+        if rule in parameters.without_rules:
+            rule = "too_weak"  # that rule is off, and nothing else speaks for a leak
         return Excluded(
             candidate.use, candidate.start, candidate.end, rule, detail, carriers, round(evidence.strength.bits, 1)
         )
 
-    if evidence.public_share >= PUBLIC_SHARE or evidence.public_token:
-        return dropped("public_text", "stands in the shipped or supplied list of public texts")
+    if "public_text" not in parameters.without_rules and (
+        evidence.public_share >= PUBLIC_SHARE or evidence.public_token
+    ):
+        return dropped("public_text", "stands in the shipped list of public texts")
     if not ranked:
         return dropped("too_weak", "no request could have carried it before this response finished")
     supplied = [s for s in leading(ranked) if s.holder.side == 0]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from forensics.case.errors import UsageError
 
 # Rules that explain a match by an innocent cause and may be switched off to see what they hide. Own material and echoes
 # are no such rules: without them everything is foreign.
 OPTIONAL_RULES = ("shared", "template", "public_text", "model_phrase", "same_question")
-OFF = 1 << 30
+OFF = 1 << 30  # a limit that no count reaches
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,10 @@ class Parameters:
     """Prompt text read to see whose question a response answers that has nothing to do with its own."""
 
     without_rules: tuple[str, ...] = ()
-    """Exclusion rules that are switched off (OPTIONAL_RULES): what they would have set aside is judged by the others."""
+    """Exclusion rules that are switched off (OPTIONAL_RULES): what they would set aside is judged by the others."""
 
     template_tenants: int = 4
-    """Tenants with near-duplicate system prompts that make these a template; what two of them share is the template's."""
+    """Tenants with near-duplicate system prompts that make these a template: what two of them share is its text."""
 
     same_question_seeds: float = 0.3
     """Share of the rarer question's fingerprints in the other question above which the two are the same one, where the
@@ -89,3 +91,18 @@ class Parameters:
 
     canaries_sha256: str = ""
     """Digest of the canaries in use, empty for none; set by the stage."""
+    def in_effect(self) -> Parameters:
+        """The same with limits out of reach for the rules that are switched off. Raises UsageError for a rule that
+        cannot be."""
+        unknown = sorted(set(self.without_rules) - set(OPTIONAL_RULES))
+        if unknown:
+            raise UsageError(f"only these rules can be switched off: {', '.join(OPTIONAL_RULES)}")
+        off = set(self.without_rules)
+        return replace(
+            self,
+            shared_limit=OFF if "shared" in off else self.shared_limit,
+            phrase_limit=OFF if "model_phrase" in off else self.phrase_limit,
+            template_tenants=OFF if "template" in off else self.template_tenants,
+            same_question=float(OFF) if "same_question" in off else self.same_question,
+            same_question_seeds=float(OFF) if "same_question" in off else self.same_question_seeds,
+        )

@@ -26,6 +26,7 @@ from forensics.attribution.public_sets import without_public
 from forensics.attribution.seeds import scan
 from forensics.attribution.swapped import find_swapped
 from forensics.attribution.tables import store
+from forensics.attribution.templates import without_templates
 from forensics.attribution.texts import Texts
 from forensics.case.references import digest
 from forensics.case.stage import Summary, run_stage
@@ -55,7 +56,14 @@ def _work(
     case: Case, parameters: Parameters, listed: CanaryList, progress: Progress | None
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     world = load_world(case)
-    warnings: list[str] = [*listed.warnings]
+    warnings = [
+        *listed.warnings,
+        *(
+            f"{rule}: this rule is switched off; the others judge what it would set aside"
+            for rule in parameters.without_rules
+        ),
+    ]
+    parameters = parameters.in_effect()
     if len(world.requests.unit_names) < 2:
         warnings.append(
             f"{len(world.requests.unit_names)} tenants are known: without two, nothing can be foreign. "
@@ -81,9 +89,9 @@ def _work(
     candidates, excluded = build(world, texts, grams, tokens, carriers)
     altered, explained = find_altered(world, texts, grams, carriers)
     candidates, excluded = [*candidates, *altered], [*excluded, *explained]
-    if "public_text" not in parameters.without_rules:
-        candidates, public = without_public(case, texts, candidates, carriers)
-        excluded.extend(public)
+    for explain in (without_public, without_templates):
+        candidates, explained = explain(texts, candidates, carriers, parameters)
+        excluded.extend(explained)
     judged, dropped, strata = gather(texts, candidates, (found.tokens_in_responses, found.tokens_in_others), parameters)
     judged = settle(judged)
     switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])
@@ -95,7 +103,7 @@ def _work(
     every, own, said = find_canaries(corpus, texts, listed, marked([*judged, *switches, *swapped], marks), parameters)
     excluded.extend(own)
     warnings.extend(said)
-    counts = store(case, world, texts, every, excluded, strata)
+    counts = store(case, world, texts, every, excluded, strata, parameters)
     if progress:
         progress("attribute", total, total)
     warnings.extend(f"{s.name}: no q-value is printed: {s.reason}" for s in strata if not s.valid)

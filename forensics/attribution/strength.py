@@ -12,7 +12,7 @@ prior on the shorter history; MacKay and Peto 1995).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from forensics.attribution.candidates import Candidate
 from forensics.attribution.corpus import Corpus, TextBatch
 from forensics.attribution.texts import Texts
 from forensics.text.characters import character_model
+from forensics.text.fold import Ints
 from forensics.text.keys import among, distinct
 from forensics.text.symbols import BOUNDARY, boundaries
 from forensics.text.words import Keys, Words, count_keys, pairs, sum_counts, terms, triples
@@ -46,6 +47,10 @@ class Strength:
     terms: Keys
     term_bits: npt.NDArray[np.float64]  # 0 for terms that say nothing about what a text is about
     all_term_bits: npt.NDArray[np.float64]  # the same with common terms
+    # Its words: unit spans in the response, and the bits of each. Empty where it has none, or was not scored by words.
+    word_starts: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    word_ends: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    word_bits: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True)
@@ -196,6 +201,9 @@ def _words_bits(
         term_keys,
         term_bits,
         all_term_bits,
+        part.starts,
+        part.ends,
+        word_bits,
     )
 
 

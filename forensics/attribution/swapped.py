@@ -48,7 +48,7 @@ CLAIM_BITS = 14.0  # for a claim that lends weight to its neighbours',
 CHAIN_BITS = 10.0  # which is this much
 UNNAMED_NET_BITS = 4.0  # net bits for reporting that an answer is foreign without naming anybody
 MOST_NAMED = 3  # tenants in a set
-RULES_THAT_EXPLAIN = ("public_text", "shared", "own_material", "echo", "same_question")
+RULES_THAT_EXPLAIN = ("public_text", "shared", "template", "own_material", "echo", "same_question")
 
 
 def find_swapped(

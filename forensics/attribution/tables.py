@@ -11,7 +11,9 @@ import pyarrow as pa
 from forensics.attribution.candidates import Candidate, Excluded
 from forensics.attribution.decoys import Stratum
 from forensics.attribution.findings import Judged
+from forensics.attribution.grounds import grounds
 from forensics.attribution.holdings import World
+from forensics.attribution.parameters import Parameters
 from forensics.attribution.sources import Source
 from forensics.attribution.texts import Texts
 from forensics.case.store import Case
@@ -28,6 +30,7 @@ def store(
     judged: list[Judged],
     excluded: list[Excluded],
     strata: list[Stratum],
+    parameters: Parameters,
 ) -> dict[str, int]:
     """Write everything; returns counts for the summary."""
     fragments: list[dict[str, Any]] = []
@@ -35,7 +38,7 @@ def store(
     needs = [{j.candidate.content, *(s.holder.content for s in j.ranked[:MAX_APPEARANCES])} for j in judged]
     for batch in texts.batches(needs):
         for item in judged[batch.start : batch.stop]:
-            row, found = _fragment(world, texts, item)
+            row, found = _fragment(world, texts, item, strata, parameters)
             fragments.append(row)
             appearances.extend(found)
     fragments.sort(key=lambda r: (r["request"], r["field"], r["vantage"], r["start"], r["end"], r["kind"]))
@@ -68,11 +71,14 @@ def store(
     }
 
 
-def _fragment(world: World, texts: Texts, item: Judged) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _fragment(
+    world: World, texts: Texts, item: Judged, strata: list[Stratum], parameters: Parameters
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     candidate, evidence = item.candidate, item.evidence
     folded = texts.folded(candidate.content)
-    start, end = folded.span(candidate.start, candidate.end)
-    start, end = _with_edges(texts, item, start, end)
+    bare = folded.span(candidate.start, candidate.end)
+    start, end = _with_edges(texts, item, *bare)
+    edges = bare[0] - start, end - bare[1]
     request = candidate.request
     field, vantage = world.uses.field[candidate.use], world.uses.vantage[candidate.use]
     request_id = world.requests.request_id[request]
@@ -86,7 +92,7 @@ def _fragment(world: World, texts: Texts, item: Judged) -> tuple[dict[str, Any],
         if key in seen or len(found) == MAX_APPEARANCES:
             continue
         seen.add(key)
-        found.append(_appearance(world, texts, fragment_id, len(found) + 1, item, source, passage))
+        found.append(_appearance(world, texts, fragment_id, len(found) + 1, item, source, passage, edges))
     named = {_tenant(world, source) for source in item.ranked if source.holder.unit in item.units}
     tenants = sorted({tenant for tenant in named if tenant is not None}.union(item.named))
     reach = sorted(
@@ -119,6 +125,7 @@ def _fragment(world: World, texts: Texts, item: Judged) -> tuple[dict[str, Any],
         **evidence.features,
         **item.notes,
         **_alteration(candidate),
+        **grounds(item, folded, strata, parameters),
     }
     row = {
         "fragment_id": fragment_id,
@@ -183,13 +190,30 @@ def _edge(one: str, other: str) -> bool:
 
 
 def _appearance(
-    world: World, texts: Texts, fragment_id: str, rank: int, item: Judged, source: Source, passage: str
+    world: World,
+    texts: Texts,
+    fragment_id: str,
+    rank: int,
+    item: Judged,
+    source: Source,
+    passage: str,
+    edges: tuple[int, int],
 ) -> dict[str, Any]:
     from rapidfuzz.distance import Levenshtein
 
     holder = source.holder
     low, high = texts.folded(holder.content).span(holder.other_start, holder.other_end)
-    other = texts.raw(holder.content)[low:high]
+    raw = texts.raw(holder.content)
+    # The punctuation that was taken in at the ends of the fragment, where it stands here too.
+    for sign in reversed(passage[: edges[0]]):
+        if low == 0 or raw[low - 1] != sign:
+            break
+        low -= 1
+    for sign in passage[len(passage) - edges[1] :]:
+        if high == len(raw) or raw[high] != sign:
+            break
+        high += 1
+    other = raw[low:high]
     length = item.candidate.end - item.candidate.start
     return {
         "fragment_id": fragment_id,

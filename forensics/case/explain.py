@@ -1,4 +1,4 @@
-"""Why does a fragment have its verdict? Gathers what the tables say about one fragment. Judges nothing anew.
+"""Why does a fragment have its verdict, and what would change it? Gathers what the tables say. Judges nothing anew.
 
 Without `reveal` it holds ids, offsets, lengths and figures only. With it, both passages are read from the case and
 the look is entered in the custody log.
@@ -11,11 +11,15 @@ from typing import Any
 
 import orjson
 
+from forensics.case.differences import Differences, differences
 from forensics.case.errors import UsageError
 from forensics.case.store import Case
 
 SHORTEST_PREFIX = 4
 CONTEXT = 80  # code points shown on either side of a revealed passage
+A_COPY = 0.3  # raw identity below which two passages are no copies of each other, and are not compared
+OWN_SHARE = 0.8  # share of a run that the own prompt holds above which attribution calls it an echo
+GROUNDS = ("parts", "tried", "would_change")  # what attribution wrote beside the figures
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,16 @@ class Passage:
     before: str
     text: str
     after: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """A word of the fragment and what it carries. Offsets as those of the fragment; `text` only where revealed."""
+
+    start: int
+    end: int
+    bits: float
+    text: str | None = None
 
 
 @dataclass(frozen=True)
@@ -85,6 +99,12 @@ class Explanation:
     reviews: tuple[dict[str, Any], ...]
     recipient_passage: Passage | None = None
     source_passages: tuple[Passage, ...] = ()
+    holders: tuple[str, ...] = ()  # tenants of all candidate sources, sorted
+    parts: tuple[Part, ...] = ()  # the words that carry most, in the order of the text
+    tried: tuple[dict[str, Any], ...] = ()  # rules the fragment survived: rule, measured, limit, meaning
+    decoys: tuple[dict[str, Any], ...] = ()  # the strata it was judged in
+    differences: tuple[Differences, ...] = ()  # per named source, or the best one; offsets and counts
+    would_change: tuple[str, ...] = ()
 
     @property
     def runner_up(self) -> Candidate | None:
@@ -125,13 +145,12 @@ def explain(case: Case, fragment: str, *, reveal: bool = False) -> Explanation:
         )
         for a in appearances
     )
-    passage: Passage | None = None
-    source_passages: tuple[Passage, ...] = ()
+    shown = [a for a in appearances if a["named"]] or appearances[:1]
+    passage = _passage(case, row, row["recipient_request_id"])
+    source_passages = tuple(_passage(case, a, a["source_request_id"]) for a in shown)
+    found = orjson.loads(row["features"])
     if reveal:
         case.record("reveal", f"fragment {row['fragment_id']}", reason="explain --reveal")
-        passage = _passage(case, row, row["recipient_request_id"])
-        shown = [a for a in appearances if a["named"]] or appearances[:1]
-        source_passages = tuple(_passage(case, a, a["source_request_id"]) for a in shown)
     excluded = case.arrow("case/exclusions_of_field", {"request": row["request"], "field": row["field"]}).to_pylist()
     return Explanation(
         **{
@@ -141,16 +160,63 @@ def explain(case: Case, fragment: str, *, reveal: bool = False) -> Explanation:
                 "finished_at verdict verdict_basis machine_verdict verdict_reason bits net_bits q_value stratum"
             ).split()
         },
-        features=orjson.loads(row["features"]),
+        features={name: value for name, value in found.items() if name not in GROUNDS},
         sources=tuple(row["sources"]),
         candidates=candidates,
         margin=_margin(candidates),
         exclusions_tried=tuple(row["exclusions_tried"]),
         set_aside=tuple(excluded),
         reviews=tuple(case.arrow("case/reviews_of_fragment", identity).to_pylist()),
-        recipient_passage=passage,
-        source_passages=source_passages,
+        recipient_passage=passage if reveal else None,
+        source_passages=source_passages if reveal else (),
+        holders=tuple(sorted({c.source_tenant_id for c in candidates if c.source_tenant_id is not None})),
+        parts=tuple(_part(part, passage, reveal=reveal) for part in found.get("parts", ())),
+        tried=tuple(_measured(case, row, passage.text, tried) for tried in found.get("tried", ())),
+        decoys=tuple(case.arrow("case/decoys_of_stratum", {"stratum": row["stratum"]}).to_pylist()),
+        differences=tuple(
+            differences(a["rank"], passage.text, source.text)
+            for a, source in zip(shown, source_passages, strict=True)
+            if a["raw_identity"] >= A_COPY
+        ),
+        would_change=(*_by_people(row), *found.get("would_change", ())),
     )
+
+
+def _part(part: list[float], passage: Passage, *, reveal: bool) -> Part:
+    start, end = int(part[0]), int(part[1])
+    text = passage.text[start - passage.start : end - passage.start] if reveal else None
+    return Part(start, end, part[2], text)
+
+
+def _measured(case: Case, row: dict[str, Any], passage: str, tried: dict[str, Any]) -> dict[str, Any]:
+    """A rule that was tried; for `echo`, with how much of the passage the request's own prompt holds (in runs of ten
+    letters or more), which is measured here."""
+    if tried["rule"] != "echo":
+        return tried
+    from forensics.text.fold import fold
+    from forensics.text.runs import covered
+
+    units = fold(passage).units
+    own = [fold(text).units for _, text in case.rows("case/own_prompt", {"request": row["request"]})]
+    share = float(covered(units, own).mean()) if units.size else 0.0
+    return {**tried, "measured": round(share, 3), "limit": OWN_SHARE}
+
+
+def _by_people(row: dict[str, Any]) -> list[str]:
+    """What a decision or a trial would do to the verdict, by the rules of scope."""
+    if row["verdict"] == "confirmed":
+        return ["weaker: a person's rejection (forensics review) would set it aside"]
+    if row["verdict"] == "excluded":
+        return ["stronger: a later acceptance (forensics review) would bring it back"]
+    if row["machine_verdict"] == "probable":
+        return [
+            "stronger: a person's acceptance (forensics review), or a replay that reproduces it, would confirm it",
+            "weaker: a person's rejection would set it aside",
+        ]
+    return [
+        "weaker: a person's rejection (forensics review) would set it aside; an acceptance lifts nothing weaker than "
+        "probable"
+    ]
 
 
 def _margin(candidates: tuple[Candidate, ...]) -> float | None:
@@ -161,6 +227,7 @@ def _margin(candidates: tuple[Candidate, ...]) -> float | None:
 
 
 def _passage(case: Case, row: dict[str, Any], request_id: str) -> Passage:
+    """Read in any case, for lengths and differences; shown only where it was asked for."""
     text = case.rows("case/content_text", {"content": row["content"]})[0][0]
     start, end = row["start"], row["end"]
     return Passage(

@@ -87,7 +87,9 @@ def add(
             for kind, hashes in zip(("gram", "token"), found, strict=True):
                 case.append(
                     "reference_fingerprints",
-                    pa.table({"name": pa.repeat(called, hashes.size), "kind": pa.repeat(kind, hashes.size), "hash": hashes}),
+                    pa.table(
+                        {"name": pa.repeat(called, hashes.size), "kind": pa.repeat(kind, hashes.size), "hash": hashes}
+                    ),
                 )
             grams += found[0].size
             tokens += found[1].size
@@ -98,9 +100,7 @@ def add(
                 f"no text was found ({account.rejected} lines or files hold none); "
                 "NDJSON lines need a text field, named with --field"
             )
-        made = Reference(
-            called, sha256, size, account.texts, account.code_points, account.rejected, grams, tokens
-        )
+        made = Reference(called, sha256, size, account.texts, account.code_points, account.rejected, grams, tokens)
         case.append("reference_sets", pa.Table.from_pylist([vars(made)]))
     case.record("reference add", called, sha256)
     return made

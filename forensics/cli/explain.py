@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,9 +13,13 @@ from forensics.cli.terminal import Result, Terminal, perform
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.text import Text
 
+    from forensics.case.differences import Differences
     from forensics.case.explain import Explanation, Passage
 
+MOST_SOURCES = 3  # passages of sources that are shown
+MOST_EDITS = 12  # differences listed by their offsets; JSON has them all
 
 CANDIDATE_COLUMNS = (
     "source request id",
@@ -45,7 +49,7 @@ def explain(
     quiet: Quiet = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Explain a fragment: strength and where it comes from, candidates, runner-up, what was ruled out."""
+    """Explain a fragment: what its bits rest on, candidates, runner-up, what was ruled out, what would change it."""
 
     def work(terminal: Terminal) -> Result:
         from forensics.case.explain import explain as explain_fragment
@@ -98,12 +102,23 @@ def _human(found: Explanation) -> Iterable[RenderableType]:
                     f"{runner_up.similarity:.0%}" + (f", margin {found.margin:.0%}" if found.margin is not None else "")
                     if runner_up
                     else "no runner-up",
+                    f"held by: {', '.join(found.holders) or 'nobody in the evidence'}",
                 ),
             ),
             ("ruled out first", (", ".join(found.exclusions_tried) or "nothing recorded",)),
+            ("what would change the verdict", found.would_change or ("not recorded",)),
         ),
     )
-    yield table(("figure", "value"), sorted(found.features.items()), title="where the bits come from")
+    if found.parts:
+        yield _parts(found)
+    yield table(("figure", "value"), sorted(found.features.items()), title="figures that the verdict rests on")
+    if found.tried:
+        yield table(
+            ("rule", "measured", "drops it from", "what is measured"),
+            [(t["rule"], t["measured"], t["limit"], t["meaning"]) for t in found.tried],
+            title="rules that it survived",
+        )
+    yield box("decoys", (("", [_decoys(row) for row in found.decoys] or ["no decoys are kept for this sort"]),))
     yield table(
         ("rank", *CANDIDATE_COLUMNS),
         [(c.rank, *(getattr(c, name.replace(" ", "_")) for name in CANDIDATE_COLUMNS)) for c in found.candidates],
@@ -116,31 +131,91 @@ def _human(found: Explanation) -> Iterable[RenderableType]:
         yield table(SET_ASIDE, [tuple(row[c] for c in SET_ASIDE) for row in found.set_aside], title="set aside here")
     if found.reviews:
         yield table(DECISION, [tuple(row[c] for c in DECISION) for row in found.reviews], title="decisions")
+    for compared in found.differences:
+        yield _edits(compared)
     if found.recipient_passage:
-        yield from _side_by_side(found.recipient_passage, found.source_passages)
+        yield from _passages(found, found.recipient_passage)
     else:
         yield text("--reveal shows both passages; the look is entered in the custody log")
 
 
-def _side_by_side(recipient: Passage, sources: tuple[Passage, ...]) -> Iterable[RenderableType]:
-    from rich.table import Table
+def _parts(found: Explanation) -> RenderableType:
+    from forensics.cli.render import table
+
+    title = f"the words that carry most of the {found.bits:.1f} bits"
+    rows = [(f"{part.start} to {part.end}", part.bits, part.text) for part in found.parts]
+    if found.recipient_passage is None:
+        return table(("characters", "bits"), [row[:2] for row in rows], title=title)
+    return table(("characters", "bits", "word"), rows, title=title)
+
+
+def _decoys(row: dict[str, Any]) -> str:
+    odds = "" if row["p_value"] is None else f", p {row['p_value']:.3g} for crowding near the response"
+    printed = "q-values are printed" if row["valid"] else "no q-value is printed"
+    return (
+        f"{row['stratum']} ({row['family']}): {row['targets']} targets and {row['decoys']} decoys won{odds}; "
+        f"{printed}: {row['reason']}"
+    )
+
+
+def _edits(compared: Differences) -> RenderableType:
+    from forensics.case.words import counted
+    from forensics.cli.render import text
+
+    kinds = ("changed", "added", "missing")
+    counts = {kind: sum(1 for edit in compared.edits if edit.kind == kind) for kind in kinds}
+    line = (
+        f"against source {compared.rank}: {compared.equal} of {counted(compared.compared, 'character')} equal, "
+        + ", ".join(f"{counts[kind]} {kind}" for kind in kinds)
+    )
+    places = [f"{edit.kind} {edit.start} to {edit.end}" for edit in compared.edits[:MOST_EDITS]]
+    if places:
+        line += "; counted in the passage: " + ", ".join(places)
+    if len(compared.edits) > MOST_EDITS:
+        line += f" and {len(compared.edits) - MOST_EDITS} more"
+    return text(line)
+
+
+def _passages(found: Explanation, recipient: Passage) -> Iterable[RenderableType]:
+    """The passages one under the other, each with what the other one lacks between marks that need no colour."""
+    from rich.panel import Panel
     from rich.text import Text
 
+    from forensics.case.differences import CLOSE, FIRST, LAST, OPEN
     from forensics.text.safe_text import safe_text
 
-    grid = Table(title="text from the log: untrusted, confidential", show_lines=True)
-    for heading, passage in (("recipient", recipient), *(("source", source) for source in sources[:2])):
-        grid.add_column(
-            Text(f"{heading}: {safe_text(passage.request_id)} {passage.field}"), overflow="fold", max_width=70
-        )
-    cells = []
-    for passage in (recipient, *sources[:2]):
-        shown = Text(safe_text(passage.before, keep_newlines=True), style="dim")
-        shown.append(f"⟪{safe_text(passage.text, keep_newlines=True)}⟫", style="bold not dim")
-        shown.append(safe_text(passage.after, keep_newlines=True), style="dim")
-        cells.append(shown)
-    grid.add_row(*cells)
-    yield grid
+    yield Text(
+        f"Text from the log: untrusted, confidential. {FIRST} {LAST} enclose the passage, {OPEN} {CLOSE} a difference."
+    )
+    named = [c for c in found.candidates if c.named] or list(found.candidates[:1])
+    compared = {one.rank: one for one in found.differences}
+    sources = list(zip(named, found.source_passages, strict=True))[:MOST_SOURCES]
+    first = compared.get(sources[0][0].rank) if sources else None
+    mine = [(edit.start, edit.end) for edit in first.edits] if first else []
+    yield Panel(_marked(recipient, mine), title=Text(f"recipient: {safe_text(recipient.request_id)} {recipient.field}"))
+    for candidate, passage in sources:
+        one = compared.get(candidate.rank)
+        theirs = [(edit.other_start, edit.other_end) for edit in one.edits] if one else []
+        title = f"source {candidate.rank}: {safe_text(passage.request_id)} {passage.field}"
+        yield Panel(_marked(passage, theirs), title=Text(title))
+        if one is None:
+            yield Text("The two are no copies of each other: this is evidence by subject, and no difference is marked.")
+
+
+def _marked(passage: Passage, spans: list[tuple[int, int]]) -> Text:
+    from rich.text import Text
+
+    from forensics.case.differences import FIRST, LAST, marked, plain
+    from forensics.text.safe_text import safe_text
+
+    shown = Text(overflow="fold")
+    shown.append(safe_text(plain(passage.before), keep_newlines=True), style="dim")
+    shown.append(FIRST, style="bold")
+    for piece, differs in marked(passage.text, spans):
+        shown.append(safe_text(piece, keep_newlines=True), style="bold reverse" if differs else "bold")
+    shown.append(LAST, style="bold")
+    shown.append(safe_text(plain(passage.after), keep_newlines=True), style="dim")
+    return shown
 
 
 def _or_dash(value: object) -> str:

@@ -20,6 +20,7 @@ from forensics.cli import (
     later,
     notify,
     profile,
+    reference_sets,
     review,
     run,
     simulate,
@@ -105,7 +106,9 @@ _profile.command("test")(profile.test)
 _profile.command("list")(profile.listed)
 
 _reference = _group("reference", "Public texts that are nobody's.")
-_later(_reference, "reference ", "add", "Add a public text to a case.")
+_reference.command()(reference_sets.add)
+_reference.command("list")(reference_sets.listed)
+_reference.command()(reference_sets.remove)
 
 
 def main() -> None:

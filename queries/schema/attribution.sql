@@ -55,7 +55,7 @@ CREATE TABLE IF NOT EXISTS exclusions (
     field                 VARCHAR NOT NULL,
     "start"               BIGINT NOT NULL,
     "end"                 BIGINT NOT NULL,
-    rule                  VARCHAR NOT NULL,     -- own_material | echo | shared | public_text | model_phrase | same_question | too_weak
+    rule                  VARCHAR NOT NULL,     -- own_material | echo | shared | template | public_text | model_phrase | same_question | too_weak
     detail                VARCHAR NOT NULL,     -- counts and names of lists, no log text
     holders               INTEGER NOT NULL,     -- tenants that carry the text
     bits                  DOUBLE

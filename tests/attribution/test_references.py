@@ -80,7 +80,10 @@ def test_private_text_copied_with_a_public_one_is_found(scene: Any, tmp_path: Pa
     start = answer.index(SECRET)
     assert found["sources"] == ["alpha"] and found["machine_verdict"] == "probable"
     # the secret, and no more of the public text than winnowing cannot place
-    assert start - 30 <= found["start"] <= start + 2 and start + len(SECRET) - 2 <= found["end"] <= start + len(SECRET) + 30
+    assert (
+        start - 30 <= found["start"] <= start + 2
+        and start + len(SECRET) - 2 <= found["end"] <= start + len(SECRET) + 30
+    )
     assert found["end"] - found["start"] < whole["end"] - whole["start"]
     assert "public_text" in after.rules("victim")
 

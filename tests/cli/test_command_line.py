@@ -27,7 +27,6 @@ LATER = (
     ("case", "destroy"),
     ("replay", "plan"),
     ("replay", "run"),
-    ("reference", "add"),
 )
 VERBS = [name.removeprefix("forensics ") for name, _ in commands()]
 
@@ -47,7 +46,8 @@ def test_the_verbs_of_the_contract_are_there() -> None:
     assert set(VERBS) == {
         *"run demo ingest attribute timeline scope report controls trace explain ask review evaluate simulate".split(),
         *("notify draft", "notify check", "notify release", "case verify", "case seal", "case destroy"),
-        *("replay plan", "replay run", "profile test", "profile list", "reference add"),
+        *("replay plan", "replay run", "profile test", "profile list"),
+        *("reference add", "reference list", "reference remove"),
     }
 
 
