@@ -57,6 +57,9 @@ def store(
                 "stratum": s.name, "family": s.family, "targets": s.targets, "decoys": s.decoys,
                 "exposure": s.exposure, "null_near": s.null_near, "null_far": s.null_far,
                 "rate_ratio": s.rate_ratio, "p_value": s.p_value, "valid": s.valid, "reason": s.reason,
+                "low_targets": s.check.low_targets, "low_decoys": s.check.low_decoys,
+                "low_p_value": s.check.low_p_value, "score": s.score_name, "accepted": s.accepted,
+                "false_share_bound": s.false_bound, "expected_false": s.expected_false,
             }
             for s in strata
         ],
@@ -116,6 +119,7 @@ def _fragment(world: World, texts: Texts, item: Judged) -> tuple[dict[str, Any],
         "runner_up_units": reach[0][1] if reach else 0,
         "margin_units": candidate.end - candidate.start - (reach[0][1] if reach else 0),
         "raw_identity": found[0]["raw_identity"] if found else None,
+        **evidence.measured,
     }
     row = {
         "fragment_id": fragment_id,
