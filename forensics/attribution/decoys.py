@@ -4,19 +4,20 @@ Family A, time-mirrored: a prompt text that another tenant supplied only after a
 leaked into it. Matches with such texts (decoys) show how often tenants share rare text for other reasons; they compete
 with the targets (`rates.compete`). The null must be the same on both sides of the response's end, which two tests ask:
 
-* flat in time: decoys that crowd around the response (serial correlation of content across tenants) make the mirror lie;
+* flat in time: decoys that crowd around the response (serial correlation of content across tenants) make the mirror
+  lie;
 * even at the bottom: among the weakest quarter of shared matches, where hardly a leak is, targets and decoys must win
   as their exposures are. (The exclusive ones' low scores hold real leaks; they borrow this verdict.)
 
 Where a test fails no q-value is printed; without enough decoys to tell, none is printed either.
 
-Family B, placement: where family A lies, matches with texts that the same worker served compete with matches with texts
-that only other workers served, which a fault inside one engine cannot have carried. It needs workers, and content that
-does not choose its worker (decoys by time must lie on the response's worker no more often than chance has it); a leak
-outside the engine (a gateway's cache) is a decoy to it and stays `possible`.
+Family B, placement: where family A lies, matches with texts that the same worker served compete with matches with
+texts that only other workers served, which a fault inside one engine cannot have carried. It needs workers, and
+content that does not choose its worker (decoys by time must lie on the response's worker no more often than chance
+has it); a leak outside the engine (a gateway's cache) is a decoy to it and stays `possible`.
 
-Family C, lag-shifted: matches of two responses at a short lag against those at a longer one. Shown, never printed with a
-fragment: what leaks late is a decoy to it. (Family D, entrapment, is measured by the controls.)
+Family C, lag-shifted: matches of two responses at a short lag against those at a longer one. Shown, never printed
+with a fragment: what leaks late is a decoy to it. (Family D, entrapment, is measured by the controls.)
 """
 
 from __future__ import annotations
@@ -182,6 +183,7 @@ def assess_placement(
     other_worker: dict[int, float],
     seed: int,
     null: tuple[int, int] = (0, 0),
+    score_name: str = "bits",
 ) -> Stratum:
     """Family B over matches whose leading source the same worker served, against those only others served.
 
@@ -199,7 +201,7 @@ def assess_placement(
         valid, reason = False, "contents follow each other across tenants, and too few matches are on the same worker"
     return Stratum(
         f"{name}, by worker", "placement", done.scores.size, done.decoys.size, ratio, null[1], null[0] - null[1], None,
-        p_value, valid, True, reason, done.scores, done.q_values, done,
+        p_value, valid, True, reason, done.scores, done.q_values, done, score_name=score_name,
     )  # fmt: skip
 
 
@@ -232,7 +234,7 @@ def assess_shifted(
 
 
 def band_ratio(world: World, low_us: int = 0, high_us: int = LATE) -> float:
-    """Exposure of decoys to that of targets at lags in (low, high]: pairs of a response and a supply after and before."""
+    """Exposure of decoys to that of targets at lags in (low, high]: pairs of a response and a supply."""
     ends, supplied = _times(world)
     if ends.size < 2 or supplied.size < 2:
         return 0.0

@@ -1,11 +1,12 @@
 """Which candidates compete, target against decoy, and what is known of each in the same way for both? Decides nothing.
 
-A target's text was supplied before the response ended, a decoy's only afterwards. Lag, worker and bits are measured alike
-on both sides of that moment, or the comparison would favour one of them.
+A target's text was supplied before the response ended, a decoy's only afterwards. Lag, worker and bits are measured
+alike on both sides of that moment, or the comparison would favour one of them.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,7 +25,7 @@ class Match:
     """A supplied candidate. `lag` in microseconds between the response's end and the supply, always positive."""
 
     index: int  # of the candidate
-    use: int
+    use: int  # a number that names the response field
     target: bool
     token: bool
     holder: Holder  # the one that reaches furthest, nearest in time
@@ -53,17 +54,24 @@ def collect(
     ]
     agreeing = _agreeing(candidates, strengths, chosen, sources)
     for batch in texts.batches([{candidates[i].content} for i in chosen]):
-        for place in batch:
-            i = chosen[place]
+        for i in (chosen[place] for place in batch):
             candidate = candidates[i]
             target = candidate.family == "target"
             holders = _leading_holders(candidate, sources[i])
             timed = sorted(
-                (_lag(world, candidate, holder), holder.content, number) for number, holder in enumerate(holders)
+                (
+                    _lag(world, candidate, h),
+                    -h.matched,
+                    h.other_start,
+                    int(world.text_bytes[h.content]),
+                    h.content,
+                    place,
+                )
+                for place, h in enumerate(holders)
             )
             if not timed or timed[0][0] == LATE:
                 continue
-            lag, _, nearest = timed[0]
+            lag, nearest = timed[0][0], timed[0][-1]
             units = {holder.unit for holder in holders}
             carriers = candidate.carriers - {int(world.requests.unit[candidate.request])}
             low, high = texts.folded(candidate.content).span(candidate.start, candidate.end)
@@ -73,12 +81,20 @@ def collect(
                 bits = max(bits, agreeing.get((candidate.use, target, next(iter(units))), 0.0))
             made.append(
                 Match(
-                    i, candidate.use, target, candidate.token, holders[nearest], len(units), lag,
+                    i, _key(world, candidate.use), target, candidate.token, holders[nearest], len(units), lag,
                     _same_worker(world, candidate, holders, after=not target), carriers <= units and len(units) == 1,
                     sum(sign in CODE_SIGNS for sign in passage) >= CODE_SHARE * max(1, len(passage)), bits,
                 )
             )  # fmt: skip
-    return made
+    # In an order that the order of the evidence does not change.
+    return sorted(made, key=lambda m: (m.token, m.use, candidates[m.index].start, candidates[m.index].end, m.target))
+
+
+def _key(world: World, use: int) -> int:
+    """A number for the response field that stays the same in whatever order the evidence was read."""
+    uses, request_id = world.uses, world.requests.request_id[int(world.uses.request[use])]
+    name = f"{request_id}\0{uses.vantage[use]}\0{uses.field[use]}".encode("utf-8", "replace")
+    return int.from_bytes(hashlib.blake2b(name, digest_size=7).digest(), "big")
 
 
 def _supplied(sources: Sequence[Source]) -> bool:

@@ -1,7 +1,7 @@
 """What does a leak have that a common cause lacks, and how much does it tell in this case?
 
-Length and rarity do not separate a short leak from two tenants who quote the same rare document. Measured for each match,
-for targets and decoys in the same way (a decoy is a text that came too late; its lag is mirrored):
+Length and rarity do not separate a short leak from two tenants who quote the same rare document. Measured for each
+match, for targets and decoys in the same way (a decoy is a text that came too late; its lag is mirrored):
 
 * how rare (bits, bits a unit, rarest word, telling words), how many suppliers, particulars inside,
 * abrupt edges: does the run begin or end in the middle of a sentence of its source?
@@ -9,8 +9,8 @@ for targets and decoys in the same way (a decoy is a text that came too late; it
 * how long between the supply and the response's end, the same worker, raw identity.
 
 Where decoys are valid, a logistic combination is learned on the case itself against them, cross-validated by response
-(semi-supervised, in the manner of Percolator; Kaell et al. 2007): a response is never scored by weights it has trained.
-Elsewhere FIXED weights say how a match looks; they are shown with the fragment and decide nothing.
+(semi-supervised, in the manner of Percolator; Kaell et al. 2007): a response is never scored by weights it has
+trained. Elsewhere FIXED weights say how a match looks; they are shown with the fragment and decide nothing.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ NAMES = (
     "abrupt_start", "abrupt_end", "kinship_with_recipient_prompt", "kinship_with_rest_of_source", "log_lag",
     "same_worker", "near_on_worker", "raw_identity",
 )  # fmt: skip
+# Features that say nothing about where a text was served.
+PLACED = [place for place, name in enumerate(NAMES) if name not in ("same_worker", "near_on_worker")]
 # How a match looks where nothing could be learned: log-odds for each feature as measured, set by hand and not tuned.
 FIXED = {
     "bits": 0.01, "bits_per_unit": 0.3, "rarest_word_bits": 0.02, "telling_share": 0.5, "other_suppliers": -1.0,
@@ -64,8 +66,7 @@ class Learned:
     """Log-odds of every match, and the mean weight of each feature (standardised) over the folds."""
 
     scores: Floats
-    weights: dict[str, float]
-    rounds: int
+    weights: Floats
 
 
 def measure(
@@ -169,14 +170,15 @@ def learn(
     """Cross-validated log-odds of all matches; None where there are too few to learn from.
 
     Each fold's weights come from the other folds alone: targets that are sure there (q <= SURE_Q by the scores so far,
-    at first by bits, at least the FEWEST_SURE best) against decoys, over and over. The folds are cut by response, REPEATS times anew.
+    at first by one feature, at least the FEWEST_SURE best) against decoys, over and over. The folds are cut by
+    response, REPEATS times anew, and the scores averaged.
     """
     if int(is_target.sum()) < MIN_LEARN or int((~is_target).sum()) < MIN_LEARN:
         return None
     different = distinct(uses)
     dice = np.random.default_rng(seed)
     scores = np.zeros(uses.size)
-    weights = np.zeros(len(NAMES))
+    weights = np.zeros(table.shape[1])
     for _ in range(REPEATS):
         order = dice.permutation(different)
         fold = np.argsort(order)[np.searchsorted(different, uses)] % FOLDS
@@ -187,7 +189,7 @@ def learn(
             made = _train(scaled[train], is_target[train], uses[train], ratio, seed)
             scores[test] += (scaled[test] @ made[1:] + made[0]) / REPEATS
             weights += made[1:] / (FOLDS * REPEATS)
-    return Learned(scores, dict(zip(NAMES, weights.tolist(), strict=True)), ROUNDS)
+    return Learned(scores, weights)
 
 
 def _train(

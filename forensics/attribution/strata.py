@@ -1,9 +1,9 @@
 """By which decoys is each match judged, in which stratum, and by which score?
 
-The check of a family comes first, over all its matches; then the matches are cut into strata (exclusive or shared, short
-or long lag, prose or code) as far as each part is large enough, by counts that do not know targets from decoys, and never
-joined again. In each stratum targets compete with decoys, by the learned score where there is enough to learn from, else
-by bits. Says nothing about verdicts.
+The check of a family comes first, over all its matches; then the matches are cut into strata (exclusive or shared,
+short or long lag, prose or code) as far as each part is large enough, by counts that do not know targets from decoys,
+and never joined again. In each stratum targets compete with decoys, by the learned score where there is enough to
+learn from, else by bits. Says nothing about verdicts.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 
 from forensics.attribution import decoys
 from forensics.attribution.candidates import Candidate
-from forensics.attribution.holdings import LATE, World
+from forensics.attribution.holdings import LATE, Ints, World
 from forensics.attribution.matches import Match, collect
 from forensics.attribution.parameters import Parameters
-from forensics.attribution.power import NAMES, fixed_scores, learn, measure
+from forensics.attribution.power import NAMES, PLACED, Floats, fixed_scores, learn, measure
 from forensics.attribution.sources import Source, leading
 from forensics.attribution.strength import Strength
 from forensics.attribution.texts import Texts
@@ -55,46 +55,31 @@ def assess(
     world = texts.corpus.world
     matches = collect(texts, candidates, strengths, sources, public)
     made = Strata()
-    waiting: list[Callable[[], None]] = []
+    waiting: list[tuple[bool, str, list[Match], Floats]] = []
     checks: list[decoys.Check] = []
     for name, token in FAMILIES:
         mine = [match for match in matches if match.token == token]
         check = _check(world, mine, parameters.seed)
         checks.append(check)
-        targets = [match for match in mine if match.target]
-        shown = mine if check.valid else targets
+        # Decoys are measured only where they will be used.
+        shown = mine if check.valid else [match for match in mine if match.target]
         table = measure(texts, candidates, strengths, shown)
-        scores = {m.index: m.bits for m in mine}
+        scores = {match.index: match.bits for match in mine}
         learned = None
-        if check.valid:
-            learned = learn(
-                table,
-                np.array([m.target for m in shown], dtype=np.bool_),
-                np.array([m.use for m in shown], dtype=np.int64),
-                decoys.band_ratio(world),
-                parameters.seed,
-            )
-        fixed = fixed_scores(table)
-        for place, match in enumerate(shown):
-            row: dict[str, float | int | str | None] = {
-                f"match_{key}": round(value, 4) for key, value in zip(NAMES, table[place].tolist(), strict=True)
-            }
-            row["identifiers_inside"] = int(table[place][NAMES.index("particulars_inside")])
-            row["leak_score"] = round(float(learned.scores[place] if learned else fixed[place]), 4)
-            row["leak_score_by"] = "weights learned on this case" if learned else "fixed weights"
-            if match.target:
-                made.measured[match.index] = row
-            if learned:
-                scores[match.index] = float(learned.scores[place])
+        if check.valid and parameters.learn_combination:
+            is_target = np.array([match.target for match in shown], dtype=np.bool_)
+            learned = learn(table, is_target, _uses(shown), decoys.band_ratio(world), parameters.seed)
+        if learned is not None:
+            scores = {match.index: float(score) for match, score in zip(shown, learned.scores, strict=True)}
+        _show(shown, table, None if learned is None else learned.scores, made)
         _mirrored(world, name, mine, scores, check, made, parameters.seed, "learned" if learned else "bits")
-        if not check.valid and (check.correlated or check.low_p_value is not None):
-            waiting.append(lambda name=name, mine=mine: _placed(world, name, mine, made, parameters.seed))
-    if made.correlated:  # one family's contents follow each other, so both are judged by worker
-        for name, token in FAMILIES:
-            _placed(world, name, [m for m in matches if m.token == token], made, parameters.seed)
-    else:
-        for work in waiting:
-            work()
+        uneven = not check.valid and check.low_p_value is not None
+        waiting.append((uneven, name, shown, table))
+    correlated = made.correlated  # where one kind's contents follow each other, both are judged by worker
+    for uneven, name, shown, table in waiting:
+        if correlated or uneven:
+            late = [m for m in matches if m.token == dict(FAMILIES)[name] and not m.target]
+            _placed(world, name, shown, table, late, made, parameters)
     shifted = _shifted(candidates, strengths, sources, checks[0], parameters.seed)
     if shifted is not None:
         made.rows.append(shifted)
@@ -140,15 +125,51 @@ def _mirrored(
         _note(row, part.matches, scores, made)
 
 
-def _placed(world: World, name: str, matches: list[Match], made: Strata, seed: int) -> None:
-    """Family B: q of each target that its own worker may have carried."""
-    scores = {match.index: match.bits for match in matches}
-    targets = [match for match in matches if match.target]
+def _uses(matches: Sequence[Match]) -> Ints:
+    return np.array([match.use for match in matches], dtype=np.int64)
+
+
+def _show(matches: Sequence[Match], table: Floats, learned: Floats | None, made: Strata) -> None:
+    """Keep what was measured of each target, to be shown with its fragment."""
+    fixed = fixed_scores(table)
+    for place, match in enumerate(matches):
+        if not match.target:
+            continue
+        values = zip(NAMES, table[place].tolist(), strict=True)
+        row: dict[str, float | int | str | None] = {f"match_{name}": round(value, 4) for name, value in values}
+        row["identifiers_inside"] = int(table[place][NAMES.index("particulars_inside")])
+        row["leak_score"] = round(float(fixed[place] if learned is None else learned[place]), 4)
+        row["leak_score_by"] = "fixed weights" if learned is None else "weights learned on this case"
+        made.measured[match.index] = row
+
+
+def _placed(
+    world: World,
+    name: str,
+    matches: Sequence[Match],
+    table: Floats,
+    late: Sequence[Match],
+    made: Strata,
+    parameters: Parameters,
+) -> None:
+    """Family B: q of each target that its own worker may have carried. `late`: matches whose texts came too late."""
+    rows = [place for place, match in enumerate(matches) if match.target]
+    targets = [matches[place] for place in rows]
     here = [match for match in targets if match.same_worker]
-    late = [match for match in matches if not match.target and match.same_worker is not None]
+    scores = {match.index: match.bits for match in targets}
+    ratio = decoys.placement_ratio(world)
+    is_here = np.array([bool(match.same_worker) for match in targets], dtype=np.bool_)
+    learned = None
+    if parameters.learn_combination and ratio > 0 and rows:
+        # What says where a text was served decides who is a target here, and can be no feature.
+        learned = learn(table[rows][:, PLACED], is_here, _uses(targets), ratio, parameters.seed)
+    if learned is not None:
+        scores = {match.index: float(score) for match, score in zip(targets, learned.scores, strict=True)}
+    known = [match for match in late if match.same_worker is not None]
+    elsewhere = [match for match in targets if not match.same_worker]
     row = decoys.assess_placement(
-        world, name, _best(here, scores, True), _best([m for m in targets if not m.same_worker], scores, True), seed,
-        (len(late), sum(bool(match.same_worker) for match in late)),
+        world, name, _best(here, scores, True), _best(elsewhere, scores, True), parameters.seed,
+        (len(known), sum(bool(match.same_worker) for match in known)), "learned" if learned else "bits",
     )  # fmt: skip
     made.rows.append(row)
     _note(row, here, scores, made)
@@ -160,7 +181,7 @@ def _note(row: decoys.Stratum, matches: Sequence[Match], scores: dict[int, float
             continue
         known = made.measured.setdefault(match.index, {})
         known["decoy_stratum"] = row.name
-        if row.competition is None or not row.check.valid and row.family == "time-mirrored":
+        if row.competition is None or (not row.check.valid and row.family == "time-mirrored"):
             continue
         if row.family == "placement" and not row.valid:
             continue

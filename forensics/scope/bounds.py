@@ -82,8 +82,8 @@ def _upper(case: Case, recall: Mapping[str, Recall], confidence: float) -> Numbe
     breach = breach_size(classes, recall, confidence)
     scale = requests / examined if examined else 1.0
     method = (
-        f"found responses by class over the lower limit of the class's recall on planted leaks, resampled over responses "
-        f"({confidence * 100:g} %), times requests over examined ones ({requests}/{examined}, taken to be affected as "
+        "found responses by class over the lower limit of the class's recall on planted leaks, resampled over "
+        f"responses ({confidence * 100:g} %), times requests over examined ones ({requests}/{examined}, taken to be affected as "
         "often); value: at the observed recall; false ones among the found are not taken off; classes in which nothing "
         f"was found add nothing; {FLOOR}"
     )

@@ -21,6 +21,7 @@ __all__ = ["Interval", "Number", "Scalar", "collect", "exact_interval", "numbers
 if TYPE_CHECKING:
     import pyarrow as pa
 
+
 @dataclass(frozen=True)
 class Interval:
     """A binomial rate with its exact bounds."""

@@ -84,7 +84,12 @@ def write_log(
         left, right = answers[number].split(" ", 3)[:3], answers[number].split(" ", 3)[3:]
         head = " ".join(left) + " "
         answers[number] = head + passage + " " + " ".join(right)
-        made.planted[f"r{number:05d}"] = (what, len(head), len(head) + len(passage), None if source is None else f"r{source:05d}")
+        made.planted[f"r{number:05d}"] = (
+            what,
+            len(head),
+            len(head) + len(passage),
+            None if source is None else f"r{source:05d}",
+        )
 
     def free(low: int, high: int) -> int | None:
         for _ in range(200):
