@@ -76,8 +76,8 @@ def entrap(copy: Case, texts: Sequence[str], tenants: int, times: Ints, names: s
         }  # fmt: skip
         calls.append(
             {
-                **common, "tenant_basis": "record", "isolation_unit": tenant, "vantages": "gateway", "examinable": False,
-                "examinable_reason": "response absent",
+                **common, "tenant_basis": "record", "isolation_unit": tenant, "vantages": "gateway",
+                "examinable": False, "examinable_reason": "response absent",
             }
         )  # fmt: skip
         rows.append(

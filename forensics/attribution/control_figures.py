@@ -136,7 +136,9 @@ def elusion_figures(strata: Iterable[tuple[str, int, int, int]], confidence: flo
         limits = exact_limits(leaks, read, 1 - (1 - confidence) / len(rows))
         what = "responses without a finding that a person read: leaks among them"
         made.append(
-            Figure("elusion.rate", stratum, limits.share, leaks, read, limits.low, limits.high, f"{what}; {limits.method}")
+            Figure(
+                "elusion.rate", stratum, limits.share, leaks, read, limits.low, limits.high, f"{what}; {limits.method}"
+            )
         )
         high_sum = None if high_sum is None or limits.high is None else high_sum + limits.high * size
         low_sum += (limits.low or 0.0) * size
@@ -152,7 +154,9 @@ def elusion_figures(strata: Iterable[tuple[str, int, int, int]], confidence: flo
         if read_all and high_sum is not None:
             value = sum(size * leaks / read for _, size, read, leaks in rows if read)
         made.append(
-            Figure("elusion.responses", "all", value, leaks_all, size_all, low_sum if read_all else None, high_sum, method)
+            Figure(
+                "elusion.responses", "all", value, leaks_all, size_all, low_sum if read_all else None, high_sum, method
+            )
         )
     return made
 
@@ -160,9 +164,9 @@ def elusion_figures(strata: Iterable[tuple[str, int, int, int]], confidence: flo
 def recapture_figure(by_text: int, by_identifier: int, by_both: int, confidence: float) -> Figure:
     """Responses affected, as two detectors that fail for different reasons make it."""
     method = (
-        f"Chapman's estimate from text reuse ({by_text} responses), identifiers ({by_identifier}) and both ({by_both}), "
-        "probable and named; what is hard for one is hard for the other (positive dependence), so this is a lower bound; "
-        "leaks without an identifier in them can be seen by one detector only"
+        f"Chapman's estimate from text reuse ({by_text} responses), identifiers ({by_identifier}) and both "
+        f"({by_both}), probable and named; what is hard for one is hard for the other (positive dependence), so "
+        "this is a lower bound; leaks without an identifier in them can be seen by one detector only"
     )
     if not by_text or not by_identifier or not by_both:
         short = method + "; not estimated: a list is empty, or they share nothing"
@@ -173,7 +177,7 @@ def recapture_figure(by_text: int, by_identifier: int, by_both: int, confidence:
 
 
 def period_figures(rows: Iterable[tuple[str, int, int, int]], confidence: float) -> list[Figure]:
-    """From (period, responses, reported, probable): how often something is found where no leak can be, and afterwards."""
+    """From (period, responses, reported, probable): how often something is found where no leak can be."""
     names = {
         "before the fault began": (
             "false_positives.before",
@@ -193,13 +197,13 @@ def period_figures(rows: Iterable[tuple[str, int, int, int]], confidence: float)
 
 
 def entrapment_figures(counts: dict[str, tuple[int, int]], ratio: float, texts: int) -> list[Figure]:
-    """From (real, fictitious) findings by level: the share of false ones, at least and as estimated (Wen et al. 2025)."""
+    """From (real, fictitious) findings by level: the share of false ones (Wen et al. 2025)."""
     made: list[Figure] = []
     for part, (real, trapped) in sorted(counts.items()):
         method = (
             f"{texts} public texts were given to tenants who do not exist, {ratio:.3f} times the volume of the real "
-            f"tenants' prompts; findings that name one are false: {trapped} beside {real} others; at least N_E/(N_T+N_E), "
-            "estimate N_E(1+1/r)/(N_T+N_E)"
+            f"tenants' prompts; findings that name one are false: {trapped} beside {real} others; at least "
+            "N_E/(N_T+N_E), estimate N_E(1+1/r)/(N_T+N_E)"
         )
         if real + trapped == 0 or ratio <= 0:
             made.append(Figure("entrapment.false_share", part, None, trapped, real + trapped, None, None, method))

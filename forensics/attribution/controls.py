@@ -106,7 +106,8 @@ def _work(
         figures += _entrapment(case, world, parameters, frozen)
     draw_sample(case, parameters.elusion, parameters.seed)
     figures += elusion_figures(elusion_counts(case), parameters.confidence)
-    figures.append(recapture_figure(*case.rows("attribution/detectors")[0], parameters.confidence))
+    by_text, by_identifier, by_both = case.rows("attribution/detectors")[0]
+    figures.append(recapture_figure(by_text, by_identifier, by_both, parameters.confidence))
     began, fixed = _moment(parameters.fault_began), _moment(parameters.fault_fixed)
     figures += period_figures(
         case.rows("attribution/period_findings", {"began": began, "fixed": fixed}), parameters.confidence
@@ -137,7 +138,9 @@ def _frozen(case: Case) -> tuple[Attribution, str]:
         raise MissingInput("nothing was attributed yet: `forensics attribute CASE` comes before `forensics controls`")
     recorded = orjson.loads(rows["attribution"][2])
     known = {field.name for field in fields(Attribution)}
-    return Attribution(**{name: value for name, value in recorded.items() if name in known}), str(rows["attribution"][3])
+    return Attribution(**{name: value for name, value in recorded.items() if name in known}), str(
+        rows["attribution"][3]
+    )
 
 
 def _draw(case: Case, world: World, parameters: Parameters) -> tuple[list[list[Spike]], int, int, int]:
@@ -230,7 +233,9 @@ def _store(case: Case, world: World, outcomes: list[Outcome], figures: list[Figu
     if rows:
         table = pa.Table.from_pylist(rows)
         at = table.schema.get_field_index("kinds_found")
-        case.append("control_spikes", table.set_column(at, "kinds_found", table["kinds_found"].cast(pa.list_(pa.string()))))
+        case.append(
+            "control_spikes", table.set_column(at, "kinds_found", table["kinds_found"].cast(pa.list_(pa.string())))
+        )
     case.append(
         "controls",
         pa.table(

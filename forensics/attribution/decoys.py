@@ -1,34 +1,57 @@
 """What is the false-discovery rate among supplied matches, and may the decoys be believed?
 
 Family A, time-mirrored: a prompt text that another tenant supplied only after a response had finished cannot have
-leaked into it. Matches with such texts (decoys) show how often tenants share rare text for other reasons. Each
-response keeps its best target and its best decoy; the higher score wins (target-decoy competition; Elias and Gygi
-2007), and
+leaked into it. Matches with such texts (decoys) show how often tenants share rare text for other reasons; they compete
+with the targets (`rates.compete`). The null must be the same on both sides of the response's end, which two tests ask:
 
-    FDR(s) = (D(s) + 1) / (r T(s)),   q(s) = min over s' <= s of FDR(s')
+* flat in time: decoys that crowd around the response (serial correlation of content across tenants) make the mirror
+  lie;
+* even at the bottom: among the weakest quarter of shared matches, where hardly a leak is, targets and decoys must win
+  as their exposures are. (The exclusive ones' low scores hold real leaks; they borrow this verdict.)
 
-with r the ratio of decoy to target exposure (pairs of responses and supplies after and before), and the +1 of Levitsky
-et al. 2017. The null must be flat in time: when decoys crowd around the response (serial correlation of content across
-tenants), the mirror lies and no q-value is printed. Without enough decoys to tell, none is printed either.
+Where a test fails no q-value is printed; without enough decoys to tell, none is printed either.
 
-Family B, placement: where family A lies, matches with texts that the same worker served compete with matches with texts
-that only other workers served, which a fault inside one engine cannot have carried. It needs workers, and content that
-does not choose its worker; a leak outside the engine (a gateway's cache) is a decoy to it and stays `possible`.
+Family B, placement: where family A lies, matches with texts that the same worker served compete with matches with
+texts that only other workers served, which a fault inside one engine cannot have carried. It needs workers, and
+content that does not choose its worker (decoys by time must lie on the response's worker no more often than chance
+has it); a leak outside the engine (a gateway's cache) is a decoy to it and stays `possible`.
+
+Family C, lag-shifted: matches of two responses at a short lag against those at a longer one. Shown, never printed
+with a fragment: what leaks late is a decoy to it. (Family D, entrapment, is measured by the controls.)
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from forensics.attribution.holdings import EARLY, LATE, World
+from forensics.attribution.rates import Competition, compete
 
 MIN_NULL = 50  # null matches needed to test flatness
 MIN_TARGETS = 20  # accepted regions needed to print a q-value at all
 MAX_RATIO = 1.3
 ALPHA = 0.01
+LOWEST = 0.25  # share of the shared matches, weakest first, that the second test looks at
+ACCEPTED_Q = 0.05
+
+
+@dataclass(frozen=True)
+class Check:
+    """What the two tests of family A say. Counts and p-values are None where a test could not be made."""
+
+    null_near: int = 0
+    null_far: int = 0
+    rate_ratio: float | None = None
+    p_value: float | None = None
+    low_targets: int | None = None
+    low_decoys: int | None = None
+    low_p_value: float | None = None
+    valid: bool = False
+    correlated: bool = False  # tenants' contents follow each other
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -36,7 +59,7 @@ class Stratum:
     """One row of decoy_strata, and the q-value of each target score (None where not supported)."""
 
     name: str
-    family: str  # time-mirrored | placement
+    family: str  # time-mirrored | placement | lag-shifted
     targets: int
     decoys: int
     exposure: float
@@ -49,6 +72,9 @@ class Stratum:
     reason: str
     scores: npt.NDArray[np.float64]
     q_values: npt.NDArray[np.float64]
+    competition: Competition | None = None
+    check: Check = field(default_factory=Check)
+    score_name: str = "bits"
 
     def q_value(self, score: float) -> float | None:
         """q-value of a target with this score."""
@@ -56,6 +82,25 @@ class Stratum:
             return None
         index = int(np.searchsorted(-self.scores, -score, side="left"))
         return float(self.q_values[min(index, self.q_values.size - 1)])
+
+    @property
+    def accepted(self) -> int | None:
+        """Targets with q <= ACCEPTED_Q; None where no q is printed."""
+        return int((self.q_values <= ACCEPTED_Q).sum()) if self.valid else None
+
+    @property
+    def false_bound(self) -> float | None:
+        """Upper 95 % bound of the share of false ones among them."""
+        if not self.accepted or self.competition is None:
+            return None
+        return self.competition.proportion_bound(float(self.scores[self.accepted - 1]))
+
+    @property
+    def expected_false(self) -> float | None:
+        """E: false targets to expect among all winning ones; None where the decoys may not be believed."""
+        if self.competition is None or not (self.valid or self.check.valid) or self.scores.size == 0:
+            return None
+        return self.competition.expected_false(float(self.scores[-1]))
 
 
 def assess(
@@ -66,40 +111,144 @@ def assess(
     decoy_lags: list[int],
     seed: int,
 ) -> Stratum:
-    """`targets`, `decoys`: best score per response use; `decoy_lags`: microseconds from response end to supply."""
-    before, after, near, far, near_edge, far_edge = _exposure(world)
-    ratio = after / before if before else 0.0
-    scores, losing, q_values = _compete(targets, decoys, ratio, seed)
+    """One stratum by itself, judged by the first test alone.
+
+    `targets`, `decoys`: best score per response use; `decoy_lags`: microseconds from response end to supply.
+    """
+    return stratum(name, targets, decoys, band_ratio(world), flatness(world, decoy_lags), seed)
+
+
+def stratum(
+    name: str,
+    targets: dict[int, float],
+    decoys: dict[int, float],
+    ratio: float,
+    check: Check,
+    seed: int,
+    score_name: str = "bits",
+) -> Stratum:
+    """Family A over these matches, under the verdict of the family's check."""
+    done = compete(targets, decoys, ratio, seed)
+    valid, reason = check.valid, check.reason
+    if valid and (done.scores.size < MIN_TARGETS or ratio <= 0):
+        valid, reason = False, f"fewer than {MIN_TARGETS} matches: a q-value could not get small enough"
+    return Stratum(
+        name, "time-mirrored", done.scores.size, done.decoys.size, ratio, check.null_near, check.null_far,
+        check.rate_ratio, check.p_value, valid, check.correlated, reason, done.scores, done.q_values, done, check,
+        score_name,
+    )  # fmt: skip
+
+
+def flatness(world: World, decoy_lags: list[int]) -> Check:
+    """The first test: null matches per second of exposure, near the response and far from it."""
+    _, _, near, far, near_edge, far_edge = exposure(world)
     null_near = sum(1 for lag in decoy_lags if lag <= near_edge)
     null_far = sum(1 for lag in decoy_lags if lag > far_edge)
     rate_ratio, p_value, valid, reason = _check(null_near, null_far, near, far, len(decoy_lags))
     correlated = p_value is not None and p_value < ALPHA
-    if valid and (scores.size < MIN_TARGETS or ratio <= 0):
-        valid, reason = False, f"fewer than {MIN_TARGETS} matches: a q-value could not get small enough"
-    return Stratum(
-        name, "time-mirrored", scores.size, losing, ratio, null_near, null_far, rate_ratio, p_value, valid, correlated,
-        reason, scores, q_values,
+    return Check(
+        null_near=null_near, null_far=null_far, rate_ratio=rate_ratio, p_value=p_value, valid=valid,
+        correlated=correlated, reason=reason,
     )  # fmt: skip
+
+
+def evenness(check: Check, targets: dict[int, float], decoys: dict[int, float], ratio: float, seed: int) -> Check:
+    """The second test, on shared matches: do targets win more often than 1 in 1 + r among the weakest quarter?"""
+    if not check.valid or ratio <= 0:
+        return check
+    done = compete(targets, decoys, ratio, seed)
+    every = np.concatenate([done.scores, done.decoys])
+    is_target = np.concatenate([np.ones(done.scores.size), np.zeros(done.decoys.size)])
+    lowest = np.lexsort((is_target, every))[: int(every.size * LOWEST)]
+    low_targets = int(is_target[lowest].sum())
+    low_decoys = int(lowest.size - low_targets)
+    if lowest.size < MIN_NULL:
+        return replace(
+            check, low_targets=low_targets, low_decoys=low_decoys,
+            reason=f"{check.reason}; {lowest.size} weak shared matches are too few for the second test",
+        )  # fmt: skip
+    from scipy import stats
+
+    p_value = float(stats.binomtest(low_targets, int(lowest.size), 1 / (1 + ratio), alternative="greater").pvalue)
+    made = replace(check, low_targets=low_targets, low_decoys=low_decoys, low_p_value=p_value)
+    if p_value < ALPHA:
+        return replace(made, valid=False, reason="the weakest shared matches favour earlier texts: decoys would lie")
+    return replace(made, reason=f"{check.reason}, and the weakest shared matches are even")
 
 
 def assess_placement(
-    world: World, name: str, same_worker: dict[int, float], other_worker: dict[int, float], seed: int
+    world: World,
+    name: str,
+    same_worker: dict[int, float],
+    other_worker: dict[int, float],
+    seed: int,
+    null: tuple[int, int] = (0, 0),
+    score_name: str = "bits",
 ) -> Stratum:
-    """Family B over matches whose leading source the same worker served, against those only others served."""
-    ratio = _placement_ratio(world)
-    scores, losing, q_values = _compete(same_worker, other_worker, ratio, seed)
+    """Family B over matches whose leading source the same worker served, against those only others served.
+
+    `null`: matches with texts that came too late, and how many of them the same worker served.
+    """
+    ratio = placement_ratio(world)
+    done = compete(same_worker, other_worker, ratio, seed)
     valid, reason = True, "contents follow each other across tenants: judged by worker"
+    p_value = _chooses_worker(null, ratio)
     if ratio <= 0:
         valid, reason = False, "contents follow each other across tenants, and there are no workers to judge by"
-    elif scores.size == 0 or float(q_values.min()) > 1.0 / MIN_TARGETS:
+    elif p_value is not None and p_value < ALPHA:
+        valid, reason = False, "contents follow each other across tenants, and texts of one kind meet on one worker"
+    elif done.scores.size == 0 or float(done.q_values.min()) > 1.0 / MIN_TARGETS:
         valid, reason = False, "contents follow each other across tenants, and too few matches are on the same worker"
     return Stratum(
-        f"{name}, by worker", "placement", scores.size, losing, ratio, 0, 0, None, None, valid, True, reason, scores,
-        q_values,
+        f"{name}, by worker", "placement", done.scores.size, done.decoys.size, ratio, null[1], null[0] - null[1], None,
+        p_value, valid, True, reason, done.scores, done.q_values, done, score_name=score_name,
     )  # fmt: skip
 
 
-def _placement_ratio(world: World) -> float:
+def _chooses_worker(null: tuple[int, int], ratio: float) -> float | None:
+    """p-value of texts that came too late being on the response's worker more often than chance has it."""
+    if null[0] < MIN_NULL or ratio <= 0:
+        return None
+    from scipy import stats
+
+    share = min(1.0, MAX_RATIO / (1 + ratio))
+    return float(stats.binomtest(null[1], null[0], share, alternative="greater").pvalue)
+
+
+def assess_shifted(
+    name: str, short: dict[int, float], shifted: dict[int, float], check: Check, width_us: int, seed: int
+) -> Stratum:
+    """Family C: matches of two responses at a lag of up to `width_us` against those at up to twice that."""
+    done = compete(short, shifted, 1.0, seed)
+    valid, reason = check.valid, check.reason
+    if valid:
+        checked = evenness(check, short, shifted, 1.0, seed)
+        valid, reason = checked.valid, checked.reason
+    if valid and done.scores.size < MIN_TARGETS:
+        valid, reason = False, f"fewer than {MIN_TARGETS} matches: a q-value could not get small enough"
+    reason = f"lag up to {width_us / 1e6:.0f} s against up to twice that; {reason}"
+    return Stratum(
+        name, "lag-shifted", done.scores.size, done.decoys.size, 1.0, check.null_near, check.null_far, check.rate_ratio,
+        check.p_value, valid, check.correlated, reason, done.scores, done.q_values, done, check,
+    )  # fmt: skip
+
+
+def band_ratio(world: World, low_us: int = 0, high_us: int = LATE) -> float:
+    """Exposure of decoys to that of targets at lags in (low, high]: pairs of a response and a supply."""
+    ends, supplied = _times(world)
+    if ends.size < 2 or supplied.size < 2:
+        return 0.0
+
+    def upto(times: npt.NDArray[np.int64], side: str) -> npt.NDArray[np.float64]:
+        return np.searchsorted(supplied, times, side="right" if side == "right" else "left").astype(np.float64)
+
+    wide = min(high_us, 1 << 60)
+    before = float((upto(ends - low_us, "right") - upto(ends - wide, "left")).sum())
+    after = float((upto(ends + wide, "right") - upto(ends + low_us, "right")).sum())
+    return after / before if before else 0.0
+
+
+def placement_ratio(world: World) -> float:
     """Supplies on other workers for each supply on the same one, over all responses."""
     requests = world.requests
     names = sorted({worker for worker in requests.worker if worker})
@@ -112,28 +261,6 @@ def _placement_ratio(world: World) -> float:
     supplies = np.bincount(worker[worker >= 0], minlength=len(names)).astype(np.float64)
     same = float((responses * supplies).sum())
     return float((responses * (supplies.sum() - supplies)).sum()) / same if same else 0.0
-
-
-def _compete(
-    targets: dict[int, float], decoys: dict[int, float], ratio: float, seed: int
-) -> tuple[npt.NDArray[np.float64], int, npt.NDArray[np.float64]]:
-    """Scores of the targets that win, the number of decoys that win, q-values of the former; best first."""
-    coin = np.random.default_rng(seed)
-    won_by_target: list[float] = []
-    won_by_decoy: list[float] = []
-    for use in sorted(targets.keys() | decoys.keys()):
-        target, decoy = targets.get(use, -np.inf), decoys.get(use, -np.inf)
-        if target > decoy or (target == decoy and coin.random() < 0.5):
-            won_by_target.append(target)
-        else:
-            won_by_decoy.append(decoy)
-    scores = np.array(sorted(won_by_target, reverse=True), dtype=np.float64)
-    losing = np.array(sorted(won_by_decoy), dtype=np.float64)
-    above = losing.size - np.searchsorted(losing, scores, side="left")
-    rank = np.searchsorted(-scores, -scores, side="right")
-    rate = (above + 1) / np.maximum(ratio * rank, 1e-9)
-    q_values = np.minimum(np.minimum.accumulate(rate[::-1])[::-1], 1.0) if scores.size else rate
-    return scores, losing.size, q_values
 
 
 def _check(
@@ -154,14 +281,20 @@ def _check(
     return finite, p_value, True, "null matches are flat in time"
 
 
-def _exposure(world: World) -> tuple[float, float, float, float, int, int]:
-    """Pairs (response, foreign supply) before, after, shortly after and long after, and the two edges in us."""
-    requests, holdings = world.requests, world.holdings
+def _times(world: World) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Ends of responses and times of first supplies, ascending, known ones only."""
     responses = np.unique(world.uses.request[world.uses.side == 1])
-    ends = requests.finished[responses]
-    ends = np.sort(ends[(ends > EARLY) & (ends < LATE)])
-    supplied = holdings.supplied[(holdings.supplied > EARLY) & (holdings.supplied < LATE)]
-    supplied = np.sort(supplied)
+    ends = world.requests.finished[responses]
+    supplied = world.holdings.supplied
+    return (
+        np.sort(ends[(ends > EARLY) & (ends < LATE)]),
+        np.sort(supplied[(supplied > EARLY) & (supplied < LATE)]),
+    )
+
+
+def exposure(world: World) -> tuple[float, float, float, float, int, int]:
+    """Pairs (response, foreign supply) before, after, shortly after and long after, and the two edges in us."""
+    ends, supplied = _times(world)
     if ends.size < 2 or supplied.size < 2:
         return 0.0, 0.0, 0.0, 0.0, 0, 0
     span = int(ends[-1] - ends[0])

@@ -6,7 +6,6 @@ One background pass counts the words of all candidates together; decoy strata ar
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -27,6 +26,7 @@ from forensics.attribution.sources import (
     not_before,
     settle_roles,
 )
+from forensics.attribution.strata import assess
 from forensics.attribution.strength import (
     Counts,
     Strength,
@@ -126,8 +126,8 @@ def gather(
         for c, found in zip(candidates, sources, strict=True)
     ]
     agreeing = _agreeing(candidates, sources, strengths)
-    strata = _strata(world, candidates, strengths, charges, sources, shares, agreeing, parameters)
-    correlated = any(stratum.correlated for stratum in strata)
+    public = [share[1] >= PUBLIC_SHARE or share[2] for share in shares]
+    strata = assess(texts, candidates, strengths, sources, public, parameters)
     judged: list[Judged] = []
     dropped: list[tuple[Candidate, Excluded]] = []
     for i, candidate in enumerate(candidates):
@@ -163,9 +163,10 @@ def gather(
             public_share=shares[i][1],
             public_token=shares[i][2],
             agreeing_bits=agreeing.get((candidate.use, _single(sources[i])), 0.0),
-            q_value=_q_value(strata, candidate.token, placed),
+            q_value=strata.q_values.get(i),
+            measured=strata.measured.get(i, {}),
             asks_for_text=shares[i][0] >= RECITED_SHARE and _asks_for_text(questions.get(candidate.request)),
-            capped=correlated and not placed,
+            capped=strata.correlated and not placed,
         )
         result = judge(candidate, evidence, parameters)
         if isinstance(result, Judged):
@@ -177,7 +178,7 @@ def gather(
         for candidate, result in dropped[batch.start : batch.stop]:
             low, high = texts.folded(candidate.content).span(candidate.start, candidate.end)
             excluded.append(replace(result, start=low, end=high))
-    return _without_inner_tokens(_without_lone_firsts(judged)), excluded, strata
+    return _without_inner_tokens(_without_lone_firsts(judged)), excluded, strata.rows
 
 
 def _without_lone_firsts(judged: list[Judged]) -> list[Judged]:
@@ -373,67 +374,6 @@ def hash_of(strength: Strength) -> int:
     return int(np.bitwise_xor.reduce(strength.terms)) if strength.terms.size else 0
 
 
-def _strata(
-    world: World,
-    candidates: list[Candidate],
-    strengths: list[Strength],
-    charges: list[float],
-    sources: list[list[Source]],
-    shares: list[tuple[float, float, bool]],
-    agreeing: dict[tuple[int, int], float],
-    parameters: Parameters,
-) -> list[decoys.Stratum]:
-    names = (("supplied text", False), ("supplied identifier", True))
-    strata = []
-    placed: list[tuple[dict[int, float], dict[int, float]]] = []
-    for name, token in names:
-        targets: dict[int, float] = {}
-        mirrored: dict[int, float] = {}
-        here: dict[int, float] = {}
-        elsewhere: dict[int, float] = {}
-        lags: list[int] = []
-        for candidate, strength, charge, found, share in zip(
-            candidates, strengths, charges, sources, shares, strict=True
-        ):
-            if candidate.token != token or share[1] >= PUBLIC_SHARE or share[2]:
-                continue
-            net = strength.bits - charge
-            if candidate.family == "decoy":
-                mirrored[candidate.use] = max(mirrored.get(candidate.use, -math.inf), net)
-                lags.append(_decoy_lag(world, candidate))
-            elif candidate.family == "target" and any(s.holder.side == 0 for s in leading(found)):
-                if token:
-                    net = max(net, agreeing.get((candidate.use, _single(found)), 0.0) - charge)
-                for scores in (targets, here if _on_same_worker(found) else elsewhere):
-                    scores[candidate.use] = max(scores.get(candidate.use, -math.inf), net)
-        strata.append(decoys.assess(world, name, targets, mirrored, lags, parameters.seed))
-        placed.append((here, elsewhere))
-    if any(stratum.correlated for stratum in strata):
-        for (name, _), (here, elsewhere) in zip(names, placed, strict=True):
-            strata.append(decoys.assess_placement(world, name, here, elsewhere, parameters.seed))
-    return strata
-
-
 def _on_same_worker(sources: list[Source]) -> bool:
     """Did the recipient's worker serve a leading source?"""
     return any(source.same_worker for source in leading(sources))
-
-
-def _q_value(strata: list[decoys.Stratum], token: bool, placed: bool) -> Callable[[float], float | None]:
-    """The q-value that applies: by time, or by worker where contents follow each other across tenants."""
-    by_time = strata[1 if token else 0]
-    if len(strata) == 2:
-        return by_time.q_value
-    return strata[3 if token else 2].q_value if placed else (lambda _: None)
-
-
-def _decoy_lag(world: World, candidate: Candidate) -> int:
-    """Microseconds from the response's end to the first supply of the decoy text."""
-    holdings = world.holdings
-    stop = int(world.requests.finished[candidate.request])
-    lags = []
-    for holder in candidate.holders:
-        for row in range(int(holdings.of_content[holder.content]), int(holdings.of_content[holder.content + 1])):
-            if int(holdings.unit[row]) == holder.unit:
-                lags.append(int(holdings.supplied[row]) - stop)
-    return min(lags)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,7 +35,8 @@ class Evidence:
     public_share: float = 0.0
     public_token: bool = False
     agreeing_bits: float = 0.0  # bits of all identifier tokens of this response that the same unit holds
-    q_value: Callable[[float], float | None] = lambda _: None
+    q_value: float | None = None  # by decoys; None where they do not support one
+    measured: Mapping[str, float | int | str | None] = field(default_factory=dict)  # see `strata` and `power`
     asks_for_text: bool = False  # the recipient's question asks for a text to be recited
     features: dict[str, Any] = field(default_factory=dict)  # further figures to be kept with the fragment
     capped: bool = False  # contents follow each other across tenants, and the source is on another worker or on none

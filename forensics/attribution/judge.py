@@ -69,7 +69,7 @@ def _supplied(
             candidate, evidence, "undetermined", stratum, "undetermined",
             "the text stands in a request whose tenant is not known", [], ranked, TRIED, None,
         )  # fmt: skip
-    q_value = evidence.q_value(net)
+    q_value = evidence.q_value
     unknown_time = all(s.lag_us is None for s in supplied)
     if q_value is not None and q_value > parameters.possible_q:
         return dropped("too_weak", f"q {q_value:.2f} by decoys, {parameters.possible_q} allowed")

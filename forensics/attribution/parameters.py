@@ -66,6 +66,9 @@ class Parameters:
     q_limit: float = 0.05
     """Largest q-value of `probable`."""
 
+    learn_combination: bool = True
+    """Where decoys are valid, let matches compete by a combination of features learned on the case, not by bits."""
+
     background_bytes: int = 128 << 20
     """Text read for the case's own word statistics; responses first."""
 

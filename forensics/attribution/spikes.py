@@ -1,8 +1,8 @@
 """Which passages of the case are planted where, to see whether they are found?
 
-A spike is a copy of another tenant's text, of a known class (kind, length, form, side of the source, nearness), set into
-a response in which nothing was found. Passages are drawn only where one tenant alone holds them, since text that several
-hold is shared by the rules and would count against nobody. Draws with a seed; writes nothing.
+A spike is a copy of another tenant's text, of a known class (kind, length, form, side of the source, nearness), set
+into a response in which nothing was found. Passages are drawn only where one tenant alone holds them, since text that
+several hold is shared by the rules and would count against nobody. Draws with a seed; writes nothing.
 """
 
 from __future__ import annotations
@@ -311,4 +311,3 @@ def rounds(planter: Planter, count: int, per_round: int, seed: int) -> Iterator[
     """Spikes of each round, and how many could not be drawn. The classes go on where the round before stopped."""
     for number in range(count):
         yield planter.draw(per_round, seed * 1000 + number, number * per_round)
-

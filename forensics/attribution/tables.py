@@ -60,6 +60,9 @@ def store(
                 "stratum": s.name, "family": s.family, "targets": s.targets, "decoys": s.decoys,
                 "exposure": s.exposure, "null_near": s.null_near, "null_far": s.null_far,
                 "rate_ratio": s.rate_ratio, "p_value": s.p_value, "valid": s.valid, "reason": s.reason,
+                "low_targets": s.check.low_targets, "low_decoys": s.check.low_decoys,
+                "low_p_value": s.check.low_p_value, "score": s.score_name, "accepted": s.accepted,
+                "false_share_bound": s.false_bound, "expected_false": s.expected_false,
             }
             for s in strata
         ],
@@ -126,6 +129,7 @@ def _fragment(
         **item.notes,
         **_alteration(candidate),
         **grounds(item, folded, strata, parameters),
+        **evidence.measured,
     }
     row = {
         "fragment_id": fragment_id,

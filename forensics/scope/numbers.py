@@ -13,24 +13,13 @@ from typing import TYPE_CHECKING
 import orjson
 
 from forensics.case.store import Case
+from forensics.scope.bounds import from_controls
+from forensics.scope.number import Number, Scalar
+
+__all__ = ["Interval", "Number", "Scalar", "collect", "exact_interval", "numbers_table"]
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Scalar = str | int | float | bool | None
-
-
-@dataclass(frozen=True)
-class Number:
-    """One figure: null where it was not measured, `n` of `total` where it is a share, `low` and `high` its bounds."""
-
-    name: str
-    value: Scalar
-    method: str
-    n: int | None = None
-    total: int | None = None
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -54,6 +43,7 @@ def collect(case: Case, confidence: float) -> list[Number]:
     numbers += _rates(case, confidence)
     numbers += _bounds(case)
     numbers += _lengths(case)
+    numbers += from_controls(case, confidence)
     numbers += _unmeasured()
     return sorted(numbers, key=lambda number: number.name)
 
@@ -138,9 +128,6 @@ def _lengths(case: Case) -> Iterator[Number]:
 
 
 def _unmeasured() -> Iterator[Number]:
-    controls = "not measured: the verb controls plants leaks in unaffected responses and measures how many are found"
-    yield Number("upper_bound.responses", None, controls)
-    yield Number("recall", None, controls)
     tests = "mechanism tests are not supported yet; they read slots and batches, which these logs do not hold"
     yield Number("mechanism", None, tests)
     method = "these logs show that responses were generated; that they were returned or viewed is not inferred"

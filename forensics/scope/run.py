@@ -53,7 +53,7 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
         case,
         "scope",
         parameters,
-        reads=("ingest", "attribution", "timeline"),
+        reads=("ingest", "attribution", "timeline", "controls"),
         writes=("verdicts", "affected_requests", "affected_tenants", "numbers"),
         work=work,
         extra=decisions_digest(case),

@@ -3,6 +3,8 @@
 -- grain:    one row per stratum
 -- parameters: none
 -- order:    stratum
-SELECT stratum, family, targets, decoys, exposure, null_near, null_far, rate_ratio, p_value, valid, reason
+SELECT
+    stratum, family, score, targets, decoys, exposure, null_near, null_far, rate_ratio, p_value, low_targets,
+    low_decoys, low_p_value, accepted, false_share_bound, expected_false, valid, reason
 FROM decoy_strata
 ORDER BY stratum

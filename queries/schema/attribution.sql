@@ -72,6 +72,13 @@ CREATE TABLE IF NOT EXISTS decoy_strata (
     null_far       BIGINT NOT NULL,             -- null matches with lag in (-4W, -W)
     rate_ratio     DOUBLE,
     p_value        DOUBLE,
+    low_targets    BIGINT,                      -- winning targets among the weakest quarter of shared matches
+    low_decoys     BIGINT,
+    low_p_value    DOUBLE,                      -- of so many targets or more there, if decoys are like them
+    score          VARCHAR NOT NULL,            -- bits | learned: what competed
+    accepted       BIGINT,                      -- targets with q <= 0.05; null: no q-value is printed
+    false_share_bound DOUBLE,                   -- 95 % upper bound of the share of false ones among them
+    expected_false DOUBLE,                      -- false ones to expect among all winning targets
     valid          BOOLEAN NOT NULL,
     reason         VARCHAR NOT NULL
 );
