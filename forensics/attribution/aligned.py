@@ -26,13 +26,13 @@ import numpy.typing as npt
 from forensics.attribution import chances
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.holdings import Ints, World
-from forensics.attribution.likely import PROMPT_SHARE, Around, Suspect, around
+from forensics.attribution.likely import Around, Suspect, around
 from forensics.attribution.nearby import Prompts, look_up
 
 REACH = 24  # requests before the end of a response whose prompts are compared
+RATES = np.array((0.03, 0.1, 0.25, 0.5))  # shares of an answer's terms that its prompt holds; few of a long answer's
 OFFSETS = (1, -1, 2, -2, 3, -3, 4, -4)  # places by which a row of answers may be shifted
-FEW_SPEAK = 0.4  # coverage of a response's language under which its words may be rare only because nobody writes it,
-FEW_SPEAK_CHANCE = 0.125  # and the chance of a term then
+MARKED = 0.3  # share of the commonest words of a language that a prompt in it holds
 ANSWERED = -10.0  # weight of a response that is akin to its own prompt, in a row of shifted ones
 SILENT = -0.5  # weight of a response that says nothing, or is missing
 DROP = 16.0  # loss after which a row is taken to have ended
@@ -74,15 +74,18 @@ def weigh_pairs(corpus: Corpus, suspects: list[Suspect], prompts: Prompts) -> di
         for request in (suspect.request, *suspect.near.tolist()):
             wanted[prompts.of(request)] = True
     held = look_up(corpus, wanted & ~prompts.often, [*(s.terms for s in suspects), *(s.marks for s in suspects)])
+    texts = int((wanted & ~prompts.often).sum())
+    counts = np.bincount(held.found, minlength=held.keys.size)
     length = np.zeros(len(world.requests.request_id))
     np.add.at(length, np.repeat(np.arange(length.size), np.diff(prompts.offsets)), world.text_bytes[prompts.content])
     found: dict[int, Weighed] = {}
     for suspect in suspects:
         one = around(world, suspect, prompts, held, length)
-        prior = np.maximum(PROMPT_SHARE * suspect.shares, chances.CHANCE_FLOOR)
-        if suspect.coverage < FEW_SPEAK:
-            prior = np.maximum(prior, FEW_SPEAK_CHANCE)
-        bits = chances.weights(*one.facts(), prior, *one.size())
+        # Counted among the prompts of the response's language: as many as hold its commonest words.
+        marks = counts[np.searchsorted(held.keys, suspect.marks)]
+        speak = min(float(texts), float(marks.mean()) / MARKED) if marks.size else float(texts)
+        having = counts[np.searchsorted(held.keys, suspect.terms)].astype(np.float64)
+        bits = chances.counted(one.held, one.unit, having, speak, *one.size(), RATES)
         own = float(bits[-1])
         weighed = Weighed(suspect.request, suspect.use, suspect.near, bits[:-1] - max(own, 0.0), one)
         known = found.get(suspect.request)

@@ -84,3 +84,54 @@ def _weights(
                 best = max(best, bits)
             result[p] = best - RATE_BITS
     return result
+
+
+def counted(held: Any, unit: Any, having: Bits, texts: float, words: Bits, typical: float, rates: Bits) -> Bits:
+    """Like `weights`, with the chance of a term counted: `having` of `texts` prompts in the language hold it.
+
+    Where more of the prompts nearby hold it than of all (tenants that speak of one matter at a time), theirs counts.
+    The prompts nearby of the tenant that is weighed, and of the response's own, are left out of both.
+    """
+    result: Bits = _counted(held, unit, having, texts, words, typical, rates)
+    return result
+
+
+@numba.njit(cache=True, nogil=True)
+def _counted(held: Any, unit: Any, having: Any, texts: Any, words: Any, typical: Any, rates: Any) -> Any:
+    prompts, terms = held.shape
+    mine = unit[prompts - 1]
+    every = np.zeros(terms, dtype=np.int64)
+    own = np.zeros(terms, dtype=np.int64)
+    others = 0
+    for p in range(prompts):
+        others += unit[p] != mine
+        for t in range(terms):
+            if unit[p] != mine:
+                every[t] += held[p, t]
+            else:
+                own[t] += held[p, t]
+    result = np.zeros(prompts)
+    for p in range(prompts):
+        count = others
+        for q in range(prompts):
+            count -= unit[q] == unit[p] and unit[q] != mine
+        scale = max(1.0, words[p] / typical)
+        best = -math.inf
+        for rate in rates:
+            bits = 0.0
+            for t in range(terms):
+                near = every[t]
+                if near:
+                    for q in range(prompts):
+                        near -= held[q, t] and unit[q] == unit[p] and unit[q] != mine
+                left = max(0.0, having[t] - own[t] - (every[t] - near)) + 0.5
+                at = max(left / (texts + 1.0), near / (count + 1.0)) * scale
+                at = min(max(at, CHANCE_FLOOR), CHANCE_CAP)
+                both = max(rate, at)
+                if held[p, t]:
+                    bits += math.log2(both / at)
+                else:
+                    bits += math.log2((1.0 - both) / (1.0 - at))
+            best = max(best, bits)
+        result[p] = best - RATE_BITS
+    return result
