@@ -162,7 +162,10 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="keep log, truth and case in this folder")
     arguments = parser.parse_args()
     lines = [line for line in arguments.texts.read_text(encoding="utf-8").split("\n") if line]
-    plants = Plants([json.loads(line) for line in lines[arguments.skip : arguments.skip + arguments.requests]], random.Random(arguments.seed))
+    plants = Plants(
+        [json.loads(line) for line in lines[arguments.skip : arguments.skip + arguments.requests]],
+        random.Random(arguments.seed),
+    )
     for _ in range(arguments.each):
         for name in arguments.classes:
             PLANTS[name](plants)
@@ -173,7 +176,9 @@ def main() -> None:
         log.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in plants.records), "utf-8")
         (folder / "truth.json").write_text(json.dumps(plants.truth), "utf-8")
         for command in (("ingest", str(log), "--case", str(case)), ("attribute", str(case))):
-            subprocess.run([sys.executable, "-m", "forensics", *command, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(
+                [sys.executable, "-m", "forensics", *command, "--quiet"], check=True, stdout=subprocess.DEVNULL
+            )
         show(plants.truth, case)
 
 
@@ -208,7 +213,9 @@ def show(truth: list[dict[str, Any]], root: Path) -> None:
     print(f"{'all':18}" + "".join(f"{total[name]:10}" for name in names))
     print(f"chains found whole: {sum(all(links) for links in chains.values())} of {len(chains)}")
     planted = {item["request"] for item in truth}
-    false = Counter((row["kind"], row["machine_verdict"]) for row in fragments if row["recipient_request_id"] not in planted)
+    false = Counter(
+        (row["kind"], row["machine_verdict"]) for row in fragments if row["recipient_request_id"] not in planted
+    )
     print("fragments where nothing was planted:", {" ".join(key): n for key, n in sorted(false.items())} or "none")
 
 

@@ -35,6 +35,7 @@ OFFSETS = (1, -1, 2, -2, 3, -3, 4, -4)  # places by which a row of answers may b
 MARKED = 0.3  # share of the commonest words of a language that a prompt in it holds
 ANSWERED = -10.0  # weight of a response that is akin to its own prompt, in a row of shifted ones
 SILENT = -0.5  # weight of a response that says nothing, or is missing
+MOST_UNCLEAR = 16  # requests beyond the ends of a row that are counted as unclear
 DROP = 16.0  # loss after which a row is taken to have ended
 LINK_BITS = 3.0  # for a pointer, and by which it must lead the next tenant's prompt
 
@@ -64,10 +65,12 @@ class Row:
     offset: int = 0
     before: int = 0  # requests before the first and after the last of which it cannot be told
     after: int = 0
+    doubtful: tuple[int, ...] = ()  # the first of those at either end: recipients, with the same offset
+    doubtful_sources: tuple[int, ...] = ()
 
 
-def weigh_pairs(corpus: Corpus, suspects: list[Suspect], prompts: Prompts) -> dict[int, Weighed]:
-    """Pair weights of the suspects, by request; of several responses of one request that with the most to say."""
+def weigh_pairs(corpus: Corpus, suspects: list[Suspect], prompts: Prompts) -> list[Weighed]:
+    """Pair weights of the suspects, in their order."""
     world = corpus.world
     wanted = np.zeros(world.text_bytes.size, dtype=np.bool_)
     for suspect in suspects:
@@ -78,19 +81,15 @@ def weigh_pairs(corpus: Corpus, suspects: list[Suspect], prompts: Prompts) -> di
     counts = np.bincount(held.found, minlength=held.keys.size)
     length = np.zeros(len(world.requests.request_id))
     np.add.at(length, np.repeat(np.arange(length.size), np.diff(prompts.offsets)), world.text_bytes[prompts.content])
-    found: dict[int, Weighed] = {}
+    found = []
     for suspect in suspects:
         one = around(world, suspect, prompts, held, length)
         # Counted among the prompts of the response's language: as many as hold its commonest words.
         marks = counts[np.searchsorted(held.keys, suspect.marks)]
         speak = min(float(texts), float(marks.mean()) / MARKED) if marks.size else float(texts)
         having = counts[np.searchsorted(held.keys, suspect.terms)].astype(np.float64)
-        bits = chances.counted(one.held, one.unit, having, speak, *one.size(), RATES)
-        own = float(bits[-1])
-        weighed = Weighed(suspect.request, suspect.use, suspect.near, bits[:-1] - max(own, 0.0), one)
-        known = found.get(suspect.request)
-        if known is None or weighed.gain.max(initial=-math.inf) > known.gain.max(initial=-math.inf):
-            found[suspect.request] = weighed
+        gain = chances.gains(one.held, one.unit, having, speak, *one.size(), RATES)
+        found.append(Weighed(suspect.request, suspect.use, suspect.near, gain, one))
     return found
 
 
@@ -104,9 +103,7 @@ def lanes(world: World, by: Ints) -> list[Ints]:
     return [order[edges[code] : edges[code + 1]] for code in range(len(names))]
 
 
-def rows_of(
-    world: World, weighed: dict[int, Weighed], akin: npt.NDArray[np.bool_], least: float
-) -> list[Row]:
+def rows_of(world: World, weighed: dict[int, Weighed], akin: npt.NDArray[np.bool_], least: float) -> list[Row]:
     """Rows of shifted answers that are worth `least` bits and more over the charge, best first, none twice."""
     found: list[Row] = []
     charge = math.log2(max(1, len(weighed)) * len(OFFSETS) * 2)
@@ -147,14 +144,21 @@ def _row(
     world: World, lane: Ints, scores: Floats, start: int, end: int, bits: float, charge: float, offset: int
 ) -> Row:
     """The row between two places, and how many silent requests border on it."""
+    unclear = (scores > ANSWERED) & (scores > -LINK_BITS)
     before = after = 0
-    while start - before - 1 >= 0 and scores[start - before - 1] == SILENT:
+    while start - before - 1 >= 0 and unclear[start - before - 1] and before < MOST_UNCLEAR:
         before += 1
-    while end + after < scores.size and scores[end + after] == SILENT:
+    while end + after < scores.size and unclear[end + after] and after < MOST_UNCLEAR:
         after += 1
-    recipients = [int(lane[place]) for place in range(start, end) if scores[place] > ANSWERED]
-    sources = [int(lane[place - offset]) for place in range(start, end) if scores[place] > ANSWERED]
-    return Row(recipients, sources, bits, charge, "shifted", offset, before, after)
+    places = [place for place in range(start, end) if scores[place] > ANSWERED]
+    edges = [start - 1] * (before > 0) + [end] * (after > 0)
+    return Row(
+        [int(lane[place]) for place in places],
+        [int(lane[place - offset]) for place in places],
+        bits, charge, "shifted", offset, before, after,
+        tuple(int(lane[place]) for place in edges),
+        tuple(int(lane[place - offset]) for place in edges),
+    )  # fmt: skip
 
 
 @numba.njit(cache=True, nogil=True)

@@ -1,13 +1,14 @@
 """Which findings follow from rows of displaced answers (`aligned`), and what is said of each link?
 
-A row stands or falls as a whole; its links carry one chain id. A link whose own words bear it out names its tenant; a
-link that says nothing itself but stands between two that do is reported by its place, and says so; beyond the first and
-the last link that speak nothing is reported, and how many requests there cannot be told is kept with the chain.
+A row stands or falls as a whole; its links carry one chain id. A link whose own words bear it out names its tenant. One that says nothing itself but stands between two that do is
+reported by its place and names nobody, since a row can end there and another begin; so is the first beyond either end,
+and how many more there cannot be told is kept with the chain.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,14 +16,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from forensics.attribution.aligned import LINK_BITS, REACH, Row, Weighed, links_of, rows_of, weigh_pairs
+from forensics.attribution.aligned import LINK_BITS, REACH, Row, Weighed, links_of, rows_of
 from forensics.attribution.candidates import Candidate, Holder, prompts_by_request
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.displaced import STRATUM, TRIED, Claim, finding
 from forensics.attribution.findings import Evidence, Judged
 from forensics.attribution.hits import Hits
 from forensics.attribution.holdings import World
-from forensics.attribution.likely import NOTHING, Likely, Spans, Suspect
+from forensics.attribution.likely import NOTHING, Likely
 from forensics.attribution.nearby import Neighbours, Prompts
 from forensics.attribution.own_terms import without_own
 from forensics.attribution.parameters import Parameters
@@ -32,7 +33,6 @@ from forensics.attribution.strength import Strength, measure
 from forensics.attribution.texts import Texts
 
 KNOWN_BITS = 12.0  # of a link that a copied passage proves already
-COVERED = 0.5  # share of a response that other findings cover, so that it is not reported twice
 ROW_BITS = 8.0  # net bits for reporting a row of displaced answers at all
 Features = dict[str, Any]
 Flags = npt.NDArray[np.bool_]
@@ -48,6 +48,7 @@ class Link:
     source: int
     one: Weighed | None
     gain: float  # bits by its own words
+    edge: bool = False  # just beyond an end of the row
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,6 @@ class Context:
     texts: Texts
     strange: Strange
     prompts: Prompts
-    spans: Spans
     parameters: Parameters
 
     @property
@@ -67,15 +67,18 @@ class Context:
         return self.corpus.world
 
 
-def find_rows(context: Context, suspects: list[Suspect], answered: Flags, named: dict[int, set[int]]) -> list[Link]:
+def find_rows(context: Context, pairs: list[Weighed], answered: Flags, named: dict[int, set[int]]) -> list[Link]:
     """The links of all rows, rings and paths that are worth ROW_BITS over their charge.
 
-    `answered`: requests with a response that is akin to their prompt; `named`: units that a copied passage of a use
+    `pairs`: the weighed suspects; of several responses of a request the one that says most counts. `answered`: requests with a response that is akin to their prompt; `named`: units that a copied passage of a use
     names already.
     """
     world = context.world
-    near = [replace(suspect, near=suspect.near[:REACH]) for suspect in suspects]
-    weighed = weigh_pairs(context.corpus, near, context.prompts)
+    weighed: dict[int, Weighed] = {}
+    for pair in pairs:
+        known = weighed.get(pair.request)
+        if known is None or pair.gain.max(initial=-math.inf) > known.gain.max(initial=-math.inf):
+            weighed[pair.request] = pair
     neighbours = Neighbours(world)
     for use in sorted(named):
         request = int(world.uses.request[use])
@@ -87,6 +90,7 @@ def find_rows(context: Context, suspects: list[Suspect], answered: Flags, named:
     taken = {request for row in rows for request in row.recipients}
     left = {request: one for request, one in weighed.items() if request not in taken}
     rows += links_of(world, left, ~answered, ROW_BITS)
+    taken = {request for row in rows for request in row.recipients}
     links = []
     for row in rows:
         for place, (recipient, source) in enumerate(zip(row.recipients, row.sources, strict=True)):
@@ -94,6 +98,10 @@ def find_rows(context: Context, suspects: list[Suspect], answered: Flags, named:
             at = np.flatnonzero(one.near == source) if one else np.zeros(0, dtype=np.int64)
             gain = float(one.gain[at[0]]) if one and at.size else 0.0
             links.append(Link(row, place, recipient, source, one, gain))
+        for recipient, source in zip(row.doubtful, row.doubtful_sources, strict=True):
+            if recipient not in taken:
+                taken.add(recipient)
+                links.append(Link(row, -1, recipient, source, weighed.get(recipient), 0.0, True))
     return links
 
 
@@ -106,7 +114,7 @@ def features_of(world: World, link: Link) -> Features:
         "chain_form": row.form,
         "chain_offset": row.offset,
         "chain_links": len(row.recipients),
-        "chain_place": link.place + 1,
+        "chain_place": link.place + 1,  # 0: next to an end
         "chain_bits": round(row.bits, 2),
         "chain_net_bits": round(row.bits - row.charge, 2),
         "chain_link_bits": round(link.gain, 2),
@@ -115,22 +123,29 @@ def features_of(world: World, link: Link) -> Features:
     }
 
 
-def judge_rows(context: Context, links: list[Link], hits: Hits, correlated: bool) -> tuple[list[Judged], dict[int, Features]]:
-    """Fragments of the links, and the features of the chain for each response use that belongs to one."""
+def judge_rows(
+    context: Context, links: list[Link], reported: set[int], hits: Hits, correlated: bool
+) -> tuple[list[Judged], dict[int, Features]]:
+    """Fragments of the links, and the features of the chain for each response use that belongs to one.
+
+    `reported`: uses that have fragments already; their chain is told, nothing is added.
+    """
     world = context.world
     uses = _uses(context, links)
     marks = {use: features_of(world, link) for use, link in uses}
-    chosen = [(use, link) for use, link in uses if _foreign(world, link) and not _covered(context, use)]
+    chosen = [(use, link) for use, link in uses if _foreign(world, link) and use not in reported]
     spoken = [(use, link) for use, link in chosen if link.gain >= LINK_BITS and link.one and link.one.use == use]
     claims = _claims(context, spoken)
-    kept = {claim.likely.suspect.use for claim in without_own(context.corpus, list(claims.values()), context.prompts, hits)}
+    kept = {
+        claim.likely.suspect.use for claim in without_own(context.corpus, list(claims.values()), context.prompts, hits)
+    }
     found = []
     for use, link in chosen:
         if use in claims:
             if use in kept:
                 found.append(_spoken(context, link, claims[use], correlated))
         elif link.gain > -LINK_BITS and link.row.form == "shifted":
-            found.append(_by_place(context, link, use, correlated))
+            found.append(_by_place(context, link, use))
     return found, marks
 
 
@@ -150,11 +165,6 @@ def _foreign(world: World, link: Link) -> bool:
     return bool(world.requests.unit[link.source] != world.requests.unit[link.recipient])
 
 
-def _covered(context: Context, use: int) -> bool:
-    length = max(1, int(context.world.text_bytes[context.world.uses.content[use]]))
-    return sum(end - start for start, end, _ in context.spans.get(use, ())) >= COVERED * length
-
-
 def _claims(context: Context, spoken: list[tuple[int, Link]]) -> dict[int, Claim]:
     """Claims of the links that speak, by use."""
     world, texts = context.world, context.texts
@@ -168,22 +178,24 @@ def _claims(context: Context, spoken: list[tuple[int, Link]]) -> dict[int, Claim
             whole = Candidate(use, link.recipient, content, 0, size, "target", False, (), frozenset())
             strength = measure(whole, texts, NOTHING, int(world.requests.unit[link.recipient]))
             bits = link.one.gain
-            likely = Likely(around.suspect, strength, around.suspect.terms, around.held[:-1], bits, 0.0, around.held[-1])
+            likely = Likely(
+                around.suspect, strength, around.suspect.terms, around.held[:-1], bits, 0.0, around.held[-1]
+            )
             place = int(np.flatnonzero(link.one.near == link.source)[0])
             claims[use] = Claim(likely, [place], link.gain)
     return claims
 
 
-def _verdict(context: Context, link: Link, correlated: bool, spoken: bool) -> tuple[bool, bool]:
+def _verdict(context: Context, link: Link, correlated: bool) -> tuple[bool, bool]:
     """May the tenant be named, and is that probable?"""
     row, parameters = link.row, context.parameters
     net = row.bits - row.charge
-    named = net >= (parameters.probable_bits if correlated or not spoken else parameters.generated_bits)
-    return named, named and spoken and not correlated and net >= parameters.probable_bits
+    named = net >= (parameters.probable_bits if correlated else parameters.generated_bits)
+    return named, named and not correlated and net >= parameters.probable_bits
 
 
 def _spoken(context: Context, link: Link, claim: Claim, correlated: bool) -> Judged:
-    named, probable = _verdict(context, link, correlated, True)
+    named, probable = _verdict(context, link, correlated)
     made = finding(context.world, context.texts, claim, context.prompts, link.row.charge, True, False, named, probable)
     row = link.row
     reason = (
@@ -192,11 +204,13 @@ def _spoken(context: Context, link: Link, claim: Claim, correlated: bool) -> Jud
         + ("; contents follow each other across tenants" if correlated else "")
     )
     bits = row.bits
-    evidence = replace(made.evidence, strength=replace(made.evidence.strength, bits=bits), features=features_of(context.world, link))
+    evidence = replace(
+        made.evidence, strength=replace(made.evidence.strength, bits=bits), features=features_of(context.world, link)
+    )
     return replace(made, evidence=evidence, reason=reason)
 
 
-def _by_place(context: Context, link: Link, use: int, correlated: bool) -> Judged:
+def _by_place(context: Context, link: Link, use: int) -> Judged:
     """A link that says nothing itself."""
     world, texts, row = context.world, context.texts, link.row
     requests = world.requests
@@ -218,8 +232,7 @@ def _by_place(context: Context, link: Link, use: int, correlated: bool) -> Judge
         overlap = bool(requests.finished[link.source] > requests.received[link.recipient])
         same = None if requests.worker[link.recipient] is None else True
         sources = [Source(holder, link.source, requests.request_id[link.source], field, lag, same, overlap)]
-    named, _ = _verdict(context, link, correlated, False)
-    named = named and bool(sources)
+    where = "next to an end of" if link.edge else "inside"
     whole = Candidate(use, link.recipient, content, 0, units, "target", False, (), frozenset())
     none = np.zeros(0, dtype=np.uint64)
     evidence = Evidence(
@@ -233,14 +246,12 @@ def _by_place(context: Context, link: Link, use: int, correlated: bool) -> Judge
         features=features_of(world, link),
     )
     reason = (
-        f"says nothing itself; by its place between the {len(row.recipients)} answers of a row that is shifted by "
-        f"{row.offset} ({row.bits:.0f} bits less {row.charge:.0f} for the search)"
-        + ("" if named else "; not enough to name anybody")
+        f"does not take up its own prompt, and stands {where} a row of {len(row.recipients)} answers that is shifted by "
+        f"{row.offset} ({row.bits:.0f} bits less {row.charge:.0f} for the search); it says too little itself to name anybody"
     )
     return Judged(
-        whole, evidence, "whole_response", STRATUM, "possible" if named else "undetermined", reason,
-        [int(requests.unit[link.source])] if named else [], sources, TRIED, None,
-    )  # fmt: skip
+        whole, evidence, "whole_response", STRATUM, "undetermined", reason, [], sources, TRIED, None
+    )
 
 
 def joined(first: list[Judged], second: list[Judged]) -> list[Judged]:
@@ -257,9 +268,7 @@ def joined(first: list[Judged], second: list[Judged]) -> list[Judged]:
         elif rank[item.verdict] >= rank[known.verdict]:
             best[item.candidate.use] = item
         else:
-            best[item.candidate.use] = replace(
-                known, evidence=replace(known.evidence, features=item.evidence.features)
-            )
+            best[item.candidate.use] = replace(known, evidence=replace(known.evidence, features=item.evidence.features))
     return [best[use] for use in sorted(best)]
 
 

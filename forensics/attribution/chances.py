@@ -86,23 +86,42 @@ def _weights(
     return result
 
 
-def counted(held: Any, unit: Any, having: Bits, texts: float, words: Bits, typical: float, rates: Bits) -> Bits:
-    """Like `weights`, with the chance of a term counted: `having` of `texts` prompts in the language hold it.
+def gains(held: Any, unit: Any, having: Bits, texts: float, words: Bits, typical: float, rates: Bits) -> Bits:
+    """Bits by which each prompt explains the terms better than the own prompt (the last) or than none, whichever is more.
 
-    Where more of the prompts nearby hold it than of all (tenants that speak of one matter at a time), theirs counts.
-    The prompts nearby of the tenant that is weighed, and of the response's own, are left out of both.
+    Like `weights`, with the chance of a term counted: `having` of `texts` prompts in the language hold it; where more of
+    the prompts nearby do (tenants that speak of one matter at a time), theirs counts. The prompts nearby of the tenant
+    that is weighed and of the response's own are left out of both, for either prompt alike.
     """
-    result: Bits = _counted(held, unit, having, texts, words, typical, rates)
+    result: Bits = _gains(held, unit, having, texts, words, typical, rates)
     return result
 
 
 @numba.njit(cache=True, nogil=True)
-def _counted(held: Any, unit: Any, having: Any, texts: Any, words: Any, typical: Any, rates: Any) -> Any:
+def _fit(held: Any, chance: Any, scale: Any, rates: Any) -> float:
+    """Bits of one prompt at the rate that suits it best."""
+    best = -math.inf
+    for rate in rates:
+        bits = 0.0
+        for t in range(held.size):
+            at = min(max(chance[t] * scale, CHANCE_FLOOR), CHANCE_CAP)
+            both = max(rate, at)
+            if held[t]:
+                bits += math.log2(both / at)
+            else:
+                bits += math.log2((1.0 - both) / (1.0 - at))
+        best = max(best, bits)
+    return best - RATE_BITS
+
+
+@numba.njit(cache=True, nogil=True)
+def _gains(held: Any, unit: Any, having: Any, texts: Any, words: Any, typical: Any, rates: Any) -> Any:
     prompts, terms = held.shape
-    mine = unit[prompts - 1]
+    last = prompts - 1
+    mine = unit[last]
+    others = 0
     every = np.zeros(terms, dtype=np.int64)
     own = np.zeros(terms, dtype=np.int64)
-    others = 0
     for p in range(prompts):
         others += unit[p] != mine
         for t in range(terms):
@@ -110,28 +129,26 @@ def _counted(held: Any, unit: Any, having: Any, texts: Any, words: Any, typical:
                 every[t] += held[p, t]
             else:
                 own[t] += held[p, t]
-    result = np.zeros(prompts)
-    for p in range(prompts):
+    result = np.full(last, -math.inf)
+    chance = np.zeros(terms)
+    done = np.zeros(prompts, dtype=np.bool_)
+    for first in range(last):
+        if done[first]:
+            continue
         count = others
-        for q in range(prompts):
-            count -= unit[q] == unit[p] and unit[q] != mine
-        scale = max(1.0, words[p] / typical)
-        best = -math.inf
-        for rate in rates:
-            bits = 0.0
-            for t in range(terms):
-                near = every[t]
-                if near:
-                    for q in range(prompts):
-                        near -= held[q, t] and unit[q] == unit[p] and unit[q] != mine
-                left = max(0.0, having[t] - own[t] - (every[t] - near)) + 0.5
-                at = max(left / (texts + 1.0), near / (count + 1.0)) * scale
-                at = min(max(at, CHANCE_FLOOR), CHANCE_CAP)
-                both = max(rate, at)
-                if held[p, t]:
-                    bits += math.log2(both / at)
-                else:
-                    bits += math.log2((1.0 - both) / (1.0 - at))
-            best = max(best, bits)
-        result[p] = best - RATE_BITS
+        theirs = np.zeros(terms, dtype=np.int64)
+        if unit[first] != mine:
+            for q in range(first, prompts):
+                if unit[q] == unit[first]:
+                    count -= 1
+                    for t in range(terms):
+                        theirs[t] += held[q, t]
+        for t in range(terms):
+            left = max(0.0, having[t] - own[t] - theirs[t]) + 0.5
+            chance[t] = max(left / (texts + 1.0), (every[t] - theirs[t]) / (count + 1.0))
+        base = max(0.0, _fit(held[last], chance, max(1.0, words[last] / typical), rates))
+        for q in range(first, last):
+            if unit[q] == unit[first]:
+                done[q] = True
+                result[q] = _fit(held[q], chance, max(1.0, words[q] / typical), rates) - base
     return result

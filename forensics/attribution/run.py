@@ -66,11 +66,12 @@ def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tupl
     judged, dropped, strata = gather(texts, candidates, (found.tokens_in_responses, found.tokens_in_others), parameters)
     switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])
     excluded.extend(dropped)
-    swapped, marks, unread = find_swapped(
-        corpus, texts, grams, judged, excluded, any(s.correlated for s in strata), parameters
+    displaced = find_swapped(
+        corpus, texts, found.grams, grams, judged, excluded, any(s.correlated for s in strata), parameters
     )
-    warnings.extend(unread)
-    counts = store(case, world, texts, marked([*judged, *switches, *swapped], marks), excluded, strata)
+    warnings.extend(displaced.warnings)
+    parts = [item for item in [*judged, *switches] if item.candidate.use not in displaced.replaced]
+    counts = store(case, world, texts, marked([*parts, *displaced.judged], displaced.marks), excluded, strata)
     if progress:
         progress("attribute", total, total)
     warnings.extend(f"{s.name}: no q-value is printed: {s.reason}" for s in strata if not s.valid)
