@@ -28,10 +28,14 @@ from forensics.attribution.corpus import Corpus
 from forensics.attribution.holdings import Ints, World
 from forensics.attribution.likely import Around, Suspect, around
 from forensics.attribution.nearby import Prompts, look_up
+from forensics.text.scripts import DIGIT, NAMES
 
 REACH = 24  # requests before the end of a response whose prompts are compared
 RATES = np.array((0.03, 0.1, 0.25, 0.5))  # shares of an answer's terms that its prompt holds; few of a long answer's
 OFFSETS = (1, -1, 2, -2, 3, -3, 4, -4)  # places by which a row of answers may be shifted
+SAME_SCRIPT = 0.97  # share of answers whose script stands in their prompt
+FEW_UNITS = 3  # of a script, for a prompt to be written in it, too
+LATIN, KANA = NAMES.index("latin"), NAMES.index("kana")
 MARKED = 0.3  # share of the commonest words of a language that a prompt in it holds
 ANSWERED = -10.0  # weight of a response that is akin to its own prompt, in a row of shifted ones
 SILENT = -0.5  # weight of a response that says nothing, or is missing
@@ -65,12 +69,41 @@ class Row:
     offset: int = 0
     before: int = 0  # requests before the first and after the last of which it cannot be told
     after: int = 0
+    skipped: tuple[tuple[int, int], ...] = ()  # recipients inside that are akin to their prompt, and their sources
     doubtful: tuple[int, ...] = ()  # the first of those at either end: recipients, with the same offset
     doubtful_sources: tuple[int, ...] = ()
 
 
-def weigh_pairs(corpus: Corpus, suspects: list[Suspect], prompts: Prompts) -> list[Weighed]:
-    """Pair weights of the suspects, in their order."""
+class Languages:
+    """Bits for a response and a prompt to be written in the same script, or not. `scripts`: units by text and script."""
+
+    def __init__(self, world: World, prompts: Prompts, scripts: npt.NDArray[np.int32]) -> None:
+        self._scripts = scripts.copy()
+        self._scripts[self._scripts.sum(axis=1) == 0, LATIN] = FEW_UNITS  # texts of ASCII alone are not counted
+        self._content = world.uses.content
+        requests = len(world.requests.request_id)
+        self._has = np.zeros((requests, len(NAMES)), dtype=np.bool_)
+        asked = np.repeat(np.arange(requests), np.diff(prompts.offsets))
+        usual = ~prompts.often[prompts.content]
+        for script in range(len(NAMES)):
+            found = usual & (self._scripts[prompts.content, script] >= FEW_UNITS)
+            self._has[asked[found], script] = True
+        self._share = np.clip(self._has.mean(axis=0), 1.0 - SAME_SCRIPT, SAME_SCRIPT) if requests else np.ones(len(NAMES))
+
+    def bits(self, use: int, requests: Ints) -> Floats:
+        """For the prompts of these requests."""
+        counts = self._scripts[self._content[use]].copy()
+        counts[DIGIT] = 0
+        main = KANA if counts[KANA] * 10 >= counts.sum() and counts[KANA] > 0 else int(counts.argmax())
+        share = float(self._share[main])
+        same, other = math.log2(SAME_SCRIPT / share), math.log2((1.0 - SAME_SCRIPT) / (1.0 - share))
+        return np.where(self._has[requests, main], same, other)
+
+
+def weigh_pairs(
+    corpus: Corpus, suspects: list[Suspect], prompts: Prompts, scripts: npt.NDArray[np.int32]
+) -> list[Weighed]:
+    """Pair weights of the suspects, in their order. `scripts`: units by text and script."""
     world = corpus.world
     wanted = np.zeros(world.text_bytes.size, dtype=np.bool_)
     for suspect in suspects:
@@ -81,6 +114,7 @@ def weigh_pairs(corpus: Corpus, suspects: list[Suspect], prompts: Prompts) -> li
     counts = np.bincount(held.found, minlength=held.keys.size)
     length = np.zeros(len(world.requests.request_id))
     np.add.at(length, np.repeat(np.arange(length.size), np.diff(prompts.offsets)), world.text_bytes[prompts.content])
+    languages = Languages(world, prompts, scripts)
     found = []
     for suspect in suspects:
         one = around(world, suspect, prompts, held, length)
@@ -88,7 +122,8 @@ def weigh_pairs(corpus: Corpus, suspects: list[Suspect], prompts: Prompts) -> li
         marks = counts[np.searchsorted(held.keys, suspect.marks)]
         speak = min(float(texts), float(marks.mean()) / MARKED) if marks.size else float(texts)
         having = counts[np.searchsorted(held.keys, suspect.terms)].astype(np.float64)
-        gain = chances.gains(one.held, one.unit, having, speak, *one.size(), RATES)
+        script = languages.bits(suspect.use, np.append(suspect.near, suspect.request))
+        gain = chances.gains(one.held, one.unit, having, speak, script, *one.size(), RATES)
         found.append(Weighed(suspect.request, suspect.use, suspect.near, gain, one))
     return found
 
@@ -156,6 +191,7 @@ def _row(
         [int(lane[place]) for place in places],
         [int(lane[place - offset]) for place in places],
         bits, charge, "shifted", offset, before, after,
+        tuple((int(lane[place]), int(lane[place - offset])) for place in range(start, end) if scores[place] <= ANSWERED),
         tuple(int(lane[place]) for place in edges),
         tuple(int(lane[place - offset]) for place in edges),
     )  # fmt: skip

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from forensics.attribution.aligned import LINK_BITS, REACH, Row, Weighed, links_of, rows_of
+from forensics.attribution.aligned import LINK_BITS, REACH, Row, Weighed, links_of, rows_of, weigh_pairs
 from forensics.attribution.candidates import Candidate, Holder, prompts_by_request
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.displaced import STRATUM, TRIED, Claim, finding
 from forensics.attribution.findings import Evidence, Judged
 from forensics.attribution.hits import Hits
-from forensics.attribution.holdings import World
-from forensics.attribution.likely import NOTHING, Likely
+from forensics.attribution.holdings import EARLY, LATE, World
+from forensics.attribution.likely import NOTHING, Likely, Suspect
 from forensics.attribution.nearby import Neighbours, Prompts
 from forensics.attribution.own_terms import without_own
 from forensics.attribution.parameters import Parameters
@@ -32,6 +32,7 @@ from forensics.attribution.strange import Strange
 from forensics.attribution.strength import Strength, measure
 from forensics.attribution.texts import Texts
 
+RARE_SHARE = 0.5  # share of the tenants of the language that may use a term
 KNOWN_BITS = 12.0  # of a link that a copied passage proves already
 ROW_BITS = 8.0  # net bits for reporting a row of displaced answers at all
 Features = dict[str, Any]
@@ -48,7 +49,7 @@ class Link:
     source: int
     one: Weighed | None
     gain: float  # bits by its own words
-    edge: bool = False  # just beyond an end of the row
+    apart: bool = False  # just beyond an end of the row, or inside it and akin to its own prompt
 
 
 @dataclass(frozen=True)
@@ -59,12 +60,34 @@ class Context:
     texts: Texts
     strange: Strange
     prompts: Prompts
+    scripts: npt.NDArray[np.int32]
     parameters: Parameters
 
     @property
     def world(self) -> World:
         """Requests and uses."""
         return self.corpus.world
+
+
+def suspects_with(context: Context, sources: dict[int, set[int]]) -> list[Suspect]:
+    """The response uses `sources`, each with its neighbours and the requests given for it."""
+    world, vocabulary = context.world, context.strange.vocabulary
+    uses = sorted(sources)
+    numbers = np.searchsorted(vocabulary.uses, np.array(uses, dtype=np.int64))
+    terms, shares, coverage = vocabulary.rare(numbers, RARE_SHARE)
+    marks = vocabulary.marks(numbers)
+    neighbours = Neighbours(world)
+    found = []
+    for place, use in enumerate(uses):
+        request = int(world.uses.request[use])
+        timed = world.requests.received[request] > EARLY and world.requests.finished[request] < LATE
+        near = neighbours.of(request)[:REACH] if timed else np.zeros(0, dtype=np.int64)
+        more = np.array(sorted(sources[use] - set(near.tolist())), dtype=np.int64)
+        part = slice(int(terms.offsets[place]), int(terms.offsets[place + 1]))
+        shown = marks.keys[marks.offsets[place] : marks.offsets[place + 1]]
+        every, covered = np.concatenate([near, more]), float(coverage[place])
+        found.append(Suspect(use, request, every, terms.keys[part], shares[part], shown, covered))
+    return found
 
 
 def find_rows(context: Context, pairs: list[Weighed], answered: Flags, named: dict[int, set[int]]) -> list[Link]:
@@ -91,6 +114,7 @@ def find_rows(context: Context, pairs: list[Weighed], answered: Flags, named: di
     left = {request: one for request, one in weighed.items() if request not in taken}
     rows += links_of(world, left, ~answered, ROW_BITS)
     taken = {request for row in rows for request in row.recipients}
+    inner = _inner(context, rows)
     links = []
     for row in rows:
         for place, (recipient, source) in enumerate(zip(row.recipients, row.sources, strict=True)):
@@ -98,11 +122,33 @@ def find_rows(context: Context, pairs: list[Weighed], answered: Flags, named: di
             at = np.flatnonzero(one.near == source) if one else np.zeros(0, dtype=np.int64)
             gain = float(one.gain[at[0]]) if one and at.size else 0.0
             links.append(Link(row, place, recipient, source, one, gain))
+        for recipient, source in row.skipped:
+            one = inner.get(recipient)
+            if one is not None and recipient not in taken:
+                taken.add(recipient)
+                gain = float(one.gain[np.flatnonzero(one.near == source)[0]])
+                links.append(Link(row, -1, recipient, source, one, gain, True))
         for recipient, source in zip(row.doubtful, row.doubtful_sources, strict=True):
             if recipient not in taken:
                 taken.add(recipient)
                 links.append(Link(row, -1, recipient, source, weighed.get(recipient), 0.0, True))
     return links
+
+
+def _inner(context: Context, rows: list[Row]) -> dict[int, Weighed]:
+    """Pair weights of the responses inside rows that take up a little of their own prompt, by request."""
+    world = context.world
+    asked = dict(pair for row in rows for pair in row.skipped)
+    sources: dict[int, set[int]] = {}
+    for use in context.strange.vocabulary.uses.tolist() if asked else ():
+        request = int(world.uses.request[use])
+        if request in asked and asked[request] >= 0:
+            sources[use] = {asked[request]}
+    pairs = weigh_pairs(context.corpus, suspects_with(context, sources), context.prompts, context.scripts)
+    found: dict[int, Weighed] = {}
+    for pair in sorted(pairs, key=lambda pair: -float(pair.gain.max(initial=-math.inf))):
+        found.setdefault(pair.request, pair)
+    return found
 
 
 def features_of(world: World, link: Link) -> Features:
@@ -134,7 +180,7 @@ def judge_rows(
     uses = _uses(context, links)
     marks = {use: features_of(world, link) for use, link in uses}
     chosen = [(use, link) for use, link in uses if _foreign(world, link) and use not in reported]
-    spoken = [(use, link) for use, link in chosen if link.gain >= LINK_BITS and link.one and link.one.use == use]
+    spoken = [(use, link) for use, link in chosen if link.one and link.one.use == use and _speaks(world, link)]
     claims = _claims(context, spoken)
     kept = {
         claim.likely.suspect.use for claim in without_own(context.corpus, list(claims.values()), context.prompts, hits)
@@ -154,15 +200,24 @@ def _uses(context: Context, links: list[Link]) -> list[tuple[int, Link]]:
     world = context.world
     by_request: dict[int, list[int]] = defaultdict(list)
     wanted = {link.recipient for link in links}
+    inner = {link.one.use for link in links if link.one is not None and link.apart}
     for use, akin in zip(context.strange.vocabulary.uses.tolist(), context.strange.akin.tolist(), strict=True):
         request = int(world.uses.request[use])
-        if request in wanted and not akin:
+        if request in wanted and (not akin or use in inner):
             by_request[request].append(use)
     return [(use, link) for link in links for use in by_request[link.recipient]]
 
 
 def _foreign(world: World, link: Link) -> bool:
     return bool(world.requests.unit[link.source] != world.requests.unit[link.recipient])
+
+
+def _speaks(world: World, link: Link) -> bool:
+    """Do the words of the answer point to the source, and to no other tenant's prompt nearby?"""
+    assert link.one is not None
+    unit = world.requests.unit
+    rivals = link.one.gain[(unit[link.one.near] != unit[link.source])]
+    return not link.apart and link.gain > 0 and link.gain >= float(rivals.max(initial=-math.inf)) + LINK_BITS
 
 
 def _claims(context: Context, spoken: list[tuple[int, Link]]) -> dict[int, Claim]:
@@ -232,7 +287,6 @@ def _by_place(context: Context, link: Link, use: int) -> Judged:
         overlap = bool(requests.finished[link.source] > requests.received[link.recipient])
         same = None if requests.worker[link.recipient] is None else True
         sources = [Source(holder, link.source, requests.request_id[link.source], field, lag, same, overlap)]
-    where = "next to an end of" if link.edge else "inside"
     whole = Candidate(use, link.recipient, content, 0, units, "target", False, (), frozenset())
     none = np.zeros(0, dtype=np.uint64)
     evidence = Evidence(
@@ -246,7 +300,7 @@ def _by_place(context: Context, link: Link, use: int) -> Judged:
         features=features_of(world, link),
     )
     reason = (
-        f"does not take up its own prompt, and stands {where} a row of {len(row.recipients)} answers that is shifted by "
+        f"hardly takes up its own prompt, and stands in, or next to an end of, a row of {len(row.recipients)} answers that is shifted by "
         f"{row.offset} ({row.bits:.0f} bits less {row.charge:.0f} for the search); it says too little itself to name anybody"
     )
     return Judged(

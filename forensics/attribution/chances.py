@@ -86,14 +86,17 @@ def _weights(
     return result
 
 
-def gains(held: Any, unit: Any, having: Bits, texts: float, words: Bits, typical: float, rates: Bits) -> Bits:
+def gains(
+    held: Any, unit: Any, having: Bits, texts: float, language: Bits, words: Bits, typical: float, rates: Bits
+) -> Bits:
     """Bits by which each prompt explains the terms better than the own prompt (the last) or than none, whichever is more.
 
     Like `weights`, with the chance of a term counted: `having` of `texts` prompts in the language hold it; where more of
     the prompts nearby do (tenants that speak of one matter at a time), theirs counts. The prompts nearby of the tenant
-    that is weighed and of the response's own are left out of both, for either prompt alike.
+    that is weighed and of the response's own are left out of both, for either prompt alike. `language`: bits that the
+    script of each prompt adds.
     """
-    result: Bits = _gains(held, unit, having, texts, words, typical, rates)
+    result: Bits = _gains(held, unit, having, texts, language, words, typical, rates)
     return result
 
 
@@ -115,7 +118,9 @@ def _fit(held: Any, chance: Any, scale: Any, rates: Any) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
-def _gains(held: Any, unit: Any, having: Any, texts: Any, words: Any, typical: Any, rates: Any) -> Any:
+def _gains(
+    held: Any, unit: Any, having: Any, texts: Any, language: Any, words: Any, typical: Any, rates: Any
+) -> Any:
     prompts, terms = held.shape
     last = prompts - 1
     mine = unit[last]
@@ -146,9 +151,10 @@ def _gains(held: Any, unit: Any, having: Any, texts: Any, words: Any, typical: A
         for t in range(terms):
             left = max(0.0, having[t] - own[t] - theirs[t]) + 0.5
             chance[t] = max(left / (texts + 1.0), (every[t] - theirs[t]) / (count + 1.0))
-        base = max(0.0, _fit(held[last], chance, max(1.0, words[last] / typical), rates))
+        own_fit = _fit(held[last], chance, max(1.0, words[last] / typical), rates) + language[last]
+        base = max(0.0, own_fit)
         for q in range(first, last):
             if unit[q] == unit[first]:
                 done[q] = True
-                result[q] = _fit(held[q], chance, max(1.0, words[q] / typical), rates) - base
+                result[q] = _fit(held[q], chance, max(1.0, words[q] / typical), rates) + language[q] - base
     return result

@@ -13,16 +13,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from forensics.attribution.aligned import REACH, Weighed
+from forensics.attribution.aligned import Weighed
 from forensics.attribution.candidates import Candidate, Holder
-from forensics.attribution.chains import Context
+from forensics.attribution.chains import Context, suspects_with
 from forensics.attribution.copies import Copy
 from forensics.attribution.displaced import Claim
 from forensics.attribution.findings import Evidence, Judged
 from forensics.attribution.hits import Hits
-from forensics.attribution.holdings import EARLY, LATE
 from forensics.attribution.likely import NOTHING, Likely, Suspect
-from forensics.attribution.nearby import Neighbours
 from forensics.attribution.own_terms import without_own
 from forensics.attribution.sources import Source
 from forensics.attribution.strength import kinship, measure, particulars
@@ -34,47 +32,15 @@ NEAR_BITS = 10.0  # by which a text must fit the other's prompt better than the 
 FAR_BITS = 16.0  # and anywhere; the text itself has to be worth its search besides
 MARGIN_BITS = 3.0  # by which one tenant must lead the next to be named alone
 MOST_NAMED = 3
-RARE_SHARE = 0.5  # share of the tenants of the language that may use a term
 PUBLIC = 0.5  # share of a text in public texts that makes it public
 
 
 def suspects_of(context: Context, copies: list[Copy]) -> list[Suspect]:
     """The recipients of copies, each with its neighbours and the requests whose answers it may hold."""
-    world, vocabulary = context.world, context.strange.vocabulary
     sources: dict[int, set[int]] = defaultdict(set)
     for copy in copies:
-        sources[copy.use].add(int(world.uses.request[copy.other_use]))
-    number = {int(use): i for i, use in enumerate(vocabulary.uses.tolist())}
-    uses = sorted(sources)
-    numbers = np.array([number[use] for use in uses], dtype=np.int64)
-    terms, shares, coverage = vocabulary.rare(numbers, RARE_SHARE)
-    marks = vocabulary.marks(numbers)
-    neighbours = Neighbours(world)
-    found = []
-    for place, use in enumerate(uses):
-        request = int(world.uses.request[use])
-        near = neighbours.of(request)[:REACH] if request_known(context, request) else np.zeros(0, dtype=np.int64)
-        more = np.array(sorted(sources[use] - set(near.tolist())), dtype=np.int64)
-        part = slice(int(terms.offsets[place]), int(terms.offsets[place + 1]))
-        shown = marks.keys[marks.offsets[place] : marks.offsets[place + 1]]
-        found.append(
-            Suspect(
-                use,
-                request,
-                np.concatenate([near, more]),
-                terms.keys[part],
-                shares[part],
-                shown,
-                float(coverage[place]),
-            )
-        )
-    return found
-
-
-def request_known(context: Context, request: int) -> bool:
-    """Does the request have times, so that it has neighbours?"""
-    requests = context.world.requests
-    return bool(requests.received[request] > EARLY and requests.finished[request] < LATE)
+        sources[copy.use].add(int(context.world.uses.request[copy.other_use]))
+    return suspects_with(context, sources)
 
 
 def judge_copies(

@@ -67,7 +67,7 @@ def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tupl
     switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])
     excluded.extend(dropped)
     displaced = find_swapped(
-        corpus, texts, found.grams, grams, judged, excluded, any(s.correlated for s in strata), parameters
+        corpus, texts, found.grams, found.scripts, grams, judged, excluded, any(s.correlated for s in strata), parameters
     )
     warnings.extend(displaced.warnings)
     parts = [item for item in [*judged, *switches] if item.candidate.use not in displaced.replaced]

@@ -71,13 +71,14 @@ def find_swapped(
     corpus: Corpus,
     texts: Texts,
     seeds: Rows,
+    scripts: npt.NDArray[np.int32],
     grams: Hits,
     judged: list[Judged],
     excluded: list[Excluded],
     correlated: bool,
     parameters: Parameters,
 ) -> Displaced:
-    """Whole responses that answer another request's prompt. `seeds`: the grams of all texts.
+    """Whole responses that answer another request's prompt. `seeds`, `scripts`: of all texts.
 
     `correlated`: tenants' contents are known to follow each other.
     """
@@ -105,12 +106,12 @@ def find_swapped(
     claims = without_own(corpus, claims, prompts, grams)
     claims = _unanswered(corpus, texts, suspects, claims, prompts, spans)
     result = _judge(world, texts, answered, claims, foreign, named, prompts, len(suspects), correlated, parameters)
-    context = Context(corpus, texts, strange, prompts, parameters)
+    context = Context(corpus, texts, strange, prompts, scripts, parameters)
     # A fragment's tenant is known already, and its words speak for no other; what it leaves is too little to add to.
     alone = [suspect for suspect in suspects if not any(leaked for _, _, leaked in spans.get(suspect.use, ()))]
     alone = [replace(suspect, near=suspect.near[:REACH]) for suspect in alone]
     copies = find_copies(corpus, texts, seeds)
-    pairs = weigh_pairs(corpus, [*alone, *suspects_of(context, copies)], prompts)
+    pairs = weigh_pairs(corpus, [*alone, *suspects_of(context, copies)], prompts, scripts)
     copied = judge_copies(context, copies, {pair.use: pair for pair in pairs[len(alone) :]}, grams, correlated)
     copied = [item for item in copied if not _known(item, judged)]
     known = {use: units for use, units in named.items() if use in covered}
