@@ -243,6 +243,9 @@ def links_of(world: World, weighed: dict[int, Weighed], open_: npt.NDArray[np.bo
         if rivals.size and float(rivals.max()) > best - LINK_BITS:
             continue
         pointer[request] = (int(near[place]), best, math.log2(near.size))
+    for request, (owner, best, choice) in sorted(pointer.items()):
+        if best < choice + LINK_BITS and pointer.get(owner, (-1,))[0] != request:
+            del pointer[request]  # too weak to stand in a path on its own: only the other half of a pair bears it out
     chosen: dict[int, int] = {}  # owner -> recipient: an answer goes to one place
     for request in sorted(pointer, key=lambda r: (-pointer[r][1], r)):
         owner = pointer[request][0]

@@ -12,6 +12,7 @@ from collections import defaultdict
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from forensics.attribution.aligned import Weighed
 from forensics.attribution.candidates import Candidate, Holder
@@ -23,13 +24,17 @@ from forensics.attribution.hits import Hits
 from forensics.attribution.likely import NOTHING, Likely, Suspect
 from forensics.attribution.own_terms import without_own
 from forensics.attribution.sources import Source
-from forensics.attribution.strength import kinship, measure, particulars
+from forensics.attribution.strength import Strength, kinship, measure, particulars
 from forensics.text.public import public_share
 
 STRATUM = "copied answer"
 TRIED = ("own_material", "echo", "public_text", "model_phrase", "same_question", "own_tenant")
-NEAR_BITS = 10.0  # by which a text must fit the other's prompt better than the recipient's, where the other was near,
+NEAR_BITS = 5.0  # by which a text must fit the other's prompt better than the recipient's, where the other was near,
 FAR_BITS = 16.0  # and anywhere; the text itself has to be worth its search besides
+PARTICULARS_BITS = 40.0  # of words that the other's prompt alone has and hardly any tenant uses, wherever it was
+PARTICULARS_SHARE = 0.1  # share of tenants that may use them
+DISTINCT = 0.5  # share of the words of the other's prompt in the answer that are not in the recipient's prompt
+SUPPLIED = 0.8  # share of an answer's words in a prompt above which the prompt holds the text itself
 MARGIN_BITS = 3.0  # by which one tenant must lead the next to be named alone
 MOST_NAMED = 3
 PUBLIC = 0.5  # share of a text in public texts that makes it public
@@ -68,7 +73,7 @@ def judge_copies(
         others = ~np.isin(world.requests.unit[one.near], [*best, int(world.requests.unit[one.request])])
         if one.gain[others].max(initial=-math.inf) > top - MARGIN_BITS:
             continue  # it fits the prompt of a tenant as well that holds no such answer
-        if top >= (NEAR_BITS if near else FAR_BITS) and len(leaders) <= MOST_NAMED:
+        if top >= NEAR_BITS and len(leaders) <= MOST_NAMED:
             chosen[use] = sorted(leaders, key=lambda item: (-item[0], item[1].other_use))
     claims: dict[int, Claim] = {}
     judged: list[Judged] = []
@@ -84,8 +89,16 @@ def judge_copies(
             strength = replace(strength, bits=strength.bits * chosen[use][0][1].cover)
             if strength.bits - charge < context.parameters.generated_bits or public_share(texts.raw(content)) >= PUBLIC:
                 continue
-            held = one.around.held[:-1]
+            held, own = one.around.held[:-1], one.around.held[-1]
             places = [int(np.flatnonzero(one.near == int(world.uses.request[c.other_use]))[0]) for _, c in chosen[use]]
+            if all(held[place].mean() > SUPPLIED for place in places):
+                continue  # the text itself stands in that prompt: a run
+            special = max(_particulars(one.around.suspect, strength, held[place] & ~own) for place in places)
+            if special < PARTICULARS_BITS:
+                if chosen[use][0][0] < FAR_BITS and not any(copy.near for _, copy in chosen[use]):
+                    continue
+                if all((held[place] & ~own).sum() < DISTINCT * held[place].sum() for place in places):
+                    continue  # the two prompts ask the same
             likely = Likely(
                 one.around.suspect, strength, one.around.suspect.terms, held, one.gain, 0.0, one.around.held[-1]
             )
@@ -99,6 +112,13 @@ def judge_copies(
         for use in order[batch.start : batch.stop]:
             judged.append(_finding(context, claims[use], chosen[use], charge, correlated))
     return judged
+
+
+def _particulars(suspect: Suspect, strength: Strength, only: npt.NDArray[np.bool_]) -> float:
+    """Bits, by the character model, of the words `only` the other's prompt has that hardly any tenant's answers use."""
+    keys = suspect.terms[only & (suspect.shares <= PARTICULARS_SHARE)]
+    rare, first = np.unique(strength.terms, return_index=True)
+    return float(strength.term_bits[first][np.isin(rare, keys)].sum())
 
 
 def _finding(

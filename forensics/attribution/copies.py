@@ -117,8 +117,9 @@ def find_copies(corpus: Corpus, texts: Texts, rows: Rows) -> list[Copy]:
     wanted: list[tuple[int, int]] = []
     for content in sorted(partners):
         group = partners[content] | {content}
-        if len({int(unit[use]) for one in group for use in by_content.get(one, ())}) <= MOST_UNITS:
-            wanted += [(content, other) for other in sorted(partners[content])]
+        crowd = len({int(unit[use]) for one in group for use in by_content.get(one, ())})
+        # Answers of one form are many; that two are the same in every word says something all the same.
+        wanted += [(content, other) for other in sorted(partners[content]) if crowd <= MOST_UNITS or other == content]
     for batch in texts.batches([{a, b} for a, b in wanted]):
         for content, other in wanted[batch.start : batch.stop]:
             cover = 1.0 if content == other else _cover(texts, content, other)
