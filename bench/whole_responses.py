@@ -20,12 +20,14 @@ from pathlib import Path
 from typing import Any
 
 REACH = 24  # requests before, on the same worker, from which a copied answer may come
-NAMES = ("Okonkwo", "Brandvold", "Quillfeather", "Szczepanik", "Vandermeulen", "Tsukahara", "Iyengar", "Mbeki-Larsen",
-         "Halloran", "Przybylski", "Ostrowicka", "Gundersen", "Abernethy", "Castellanos", "Nakashima", "Wiśniewska")  # fmt: skip
+NAMES = (
+    "Okonkwo", "Brandvold", "Quillfeather", "Szczepanik", "Vandermeulen", "Tsukahara", "Iyengar", "Mbeki-Larsen",
+    "Halloran", "Przybylski", "Ostrowicka", "Gundersen", "Abernethy", "Castellanos", "Nakashima", "Wiśniewska",
+)  # fmt: skip
 CACHED = (
     ("Where is my order?", "Order {number} of {name} left the depot this morning and will be delivered on Thursday."),
-    ("What is the state of my claim?", "Dear {name}, your claim {number} has been accepted; payment follows within a week."),
-    ("Wann kommt meine Lieferung?", "Guten Tag {name}, die Lieferung {number} verlässt morgen das Lager und kommt Freitag an."),
+    ("What is the state of my claim?", "Dear {name}, your claim {number} has been accepted; we pay in a week."),
+    ("Wann kommt meine Lieferung?", "Guten Tag {name}, die Lieferung {number} verlässt morgen das Lager und kommt an."),
     ("我的订单在哪里？", "{name} 您好，您的订单 {number} 今天上午已从仓库发出，预计星期四送达，请注意查收。"),
 )  # fmt: skip
 
@@ -82,12 +84,12 @@ class Plants:
             (recipient,) = self.row(1)
             lane, place = self.place[recipient]
             source = self.lanes[lane][place - self.dice.randrange(1, REACH)]
-            if self.free([source, recipient][:1]) and low <= len(self.answer(source)) < high:
-                if self.tenant(source) != self.tenant(recipient):
-                    self.used.add(source)
-                    self.put(recipient, change(self.answer(source), self.dice))
-                    self.note(kind, recipient, source)
-                    return
+            fitting = self.free([source]) and low <= len(self.answer(source)) < high
+            if fitting and self.tenant(source) != self.tenant(recipient):
+                self.used.add(source)
+                self.put(recipient, change(self.answer(source), self.dice))
+                self.note(kind, recipient, source)
+                return
             self.used.discard(recipient)
 
     def rotated(self, kind: str, size: int) -> None:

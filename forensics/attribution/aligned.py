@@ -1,14 +1,14 @@
 """Do the answers of neighbouring requests, taken together, stand one place (or more) beside their prompts?
 
-One short answer under the wrong prompt proves little: few of its words are rare. Several in a row, all of which fit the
-prompt the same number of places before, prove much, and so does a pair of answers each of which fits the other's prompt.
+One short answer under the wrong prompt proves little: few of its words are rare. Several in a row, all of which fit
+the prompt the same number of places before, prove much, and so does a pair of answers that fit each other's prompts.
 Two tests over the same pair weights (`likely`'s likelihood ratios, against the response's own prompt):
 
 * **rows**: along a worker, in order of arrival and in order of the end, the weights at one offset are summed over runs
   of requests. Null: no shift; then the weights are log-likelihood ratios of noise, and a run of sum S at any of N
   places is met by chance with probability N 2^-S at most (as for local alignments; Karlin and Altschul 1990).
-* **links**: each answer points to the prompt nearby that it fits best; pointers that form a pair, a ring or a path add up,
-  each less the choice it had.
+* **links**: each answer points to the prompt nearby that it fits best; pointers that form a pair, a ring or a path
+  add up, each less the choice it had.
 
 Finds the rows and links and what they are worth. What is reported of them, `chains` says.
 """
@@ -17,9 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -75,7 +73,7 @@ class Row:
 
 
 class Languages:
-    """Bits for a response and a prompt to be written in the same script, or not. `scripts`: units by text and script."""
+    """Bits for a response and a prompt to share a script, or not. `scripts`: units by text and script."""
 
     def __init__(self, world: World, prompts: Prompts, scripts: npt.NDArray[np.int32]) -> None:
         self._scripts = scripts.copy()
@@ -88,7 +86,9 @@ class Languages:
         for script in range(len(NAMES)):
             found = usual & (self._scripts[prompts.content, script] >= FEW_UNITS)
             self._has[asked[found], script] = True
-        self._share = np.clip(self._has.mean(axis=0), 1.0 - SAME_SCRIPT, SAME_SCRIPT) if requests else np.ones(len(NAMES))
+        self._share = (
+            np.clip(self._has.mean(axis=0), 1.0 - SAME_SCRIPT, SAME_SCRIPT) if requests else np.ones(len(NAMES))
+        )
 
     def bits(self, use: int, requests: Ints) -> Floats:
         """For the prompts of these requests."""
@@ -146,7 +146,7 @@ def rows_of(world: World, weighed: dict[int, Weighed], akin: npt.NDArray[np.bool
         for lane in lanes(world, by):
             for offset in OFFSETS:
                 scores = _scores(lane, offset, weighed, akin)
-                for start, end, bits in _segments(scores, charge + least, DROP).tolist():
+                for start, end, bits in chances.segments(scores, charge + least, DROP).tolist():
                     found.append(_row(world, lane, scores, int(start), int(end), float(bits), charge, offset))
     found = [row for row in found if len(row.recipients) > 1]
     found.sort(key=lambda row: (-row.bits, row.recipients[0], row.offset))
@@ -191,40 +191,10 @@ def _row(
         [int(lane[place]) for place in places],
         [int(lane[place - offset]) for place in places],
         bits, charge, "shifted", offset, before, after,
-        tuple((int(lane[place]), int(lane[place - offset])) for place in range(start, end) if scores[place] <= ANSWERED),
+        tuple((int(lane[at]), int(lane[at - offset])) for at in range(start, end) if scores[at] <= ANSWERED),
         tuple(int(lane[place]) for place in edges),
         tuple(int(lane[place - offset]) for place in edges),
     )  # fmt: skip
-
-
-@numba.njit(cache=True, nogil=True)
-def _segments(scores: Any, least: float, drop: float) -> Any:
-    """Runs of scores with a sum of at least `least`: (start, end, sum), none overlapping, in order.
-
-    A run starts and ends with a positive score; it is given up where the sum has fallen by `drop` from its best.
-    """
-    found = np.empty((scores.size + 1, 3), dtype=np.float64)
-    n = 0
-    place = 0
-    while place < scores.size:
-        if not scores[place] > 0:
-            place += 1
-            continue
-        total = best = 0.0
-        end = place
-        at = place
-        while at < scores.size:
-            total += scores[at]
-            if total > best:
-                best, end = total, at + 1
-            if total <= 0 or total <= best - drop:
-                break
-            at += 1
-        if best >= least:
-            found[n, 0], found[n, 1], found[n, 2] = place, end, best
-            n += 1
-        place = end
-    return found[:n]
 
 
 def links_of(world: World, weighed: dict[int, Weighed], open_: npt.NDArray[np.bool_], least: float) -> list[Row]:

@@ -1,8 +1,9 @@
 """Which findings follow from rows of displaced answers (`aligned`), and what is said of each link?
 
-A row stands or falls as a whole; its links carry one chain id. A link whose own words bear it out names its tenant. One that says nothing itself but stands between two that do is
-reported by its place and names nobody, since a row can end there and another begin; so is the first beyond either end,
-and how many more there cannot be told is kept with the chain.
+A row stands or falls as a whole; its links carry one chain id. A link whose own words bear it out names its tenant.
+One that says nothing itself but stands between two that do is reported by its place and names nobody, since a row can
+end there and another begin; so is the first beyond either end, and how many more there cannot be told is kept with the
+chain.
 """
 
 from __future__ import annotations
@@ -93,8 +94,8 @@ def suspects_with(context: Context, sources: dict[int, set[int]]) -> list[Suspec
 def find_rows(context: Context, pairs: list[Weighed], answered: Flags, named: dict[int, set[int]]) -> list[Link]:
     """The links of all rows, rings and paths that are worth ROW_BITS over their charge.
 
-    `pairs`: the weighed suspects; of several responses of a request the one that says most counts. `answered`: requests with a response that is akin to their prompt; `named`: units that a copied passage of a use
-    names already.
+    `pairs`: the weighed suspects; of several responses of a request the one that says most counts. `answered`:
+    requests with a response that is akin to their prompt; `named`: units that a copied passage of a use names already.
     """
     world = context.world
     weighed: dict[int, Weighed] = {}
@@ -300,12 +301,11 @@ def _by_place(context: Context, link: Link, use: int) -> Judged:
         features=features_of(world, link),
     )
     reason = (
-        f"hardly takes up its own prompt, and stands in, or next to an end of, a row of {len(row.recipients)} answers that is shifted by "
-        f"{row.offset} ({row.bits:.0f} bits less {row.charge:.0f} for the search); it says too little itself to name anybody"
+        f"hardly takes up its own prompt, and stands in a row of {len(row.recipients)} answers that is shifted by "
+        f"{row.offset}, or next to its end ({row.bits:.0f} bits less {row.charge:.0f} for the search); it says too "
+        "little itself to name anybody"
     )
-    return Judged(
-        whole, evidence, "whole_response", STRATUM, "undetermined", reason, [], sources, TRIED, None
-    )
+    return Judged(whole, evidence, "whole_response", STRATUM, "undetermined", reason, [], sources, TRIED, None)
 
 
 def joined(first: list[Judged], second: list[Judged]) -> list[Judged]:

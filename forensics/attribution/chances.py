@@ -89,12 +89,12 @@ def _weights(
 def gains(
     held: Any, unit: Any, having: Bits, texts: float, language: Bits, words: Bits, typical: float, rates: Bits
 ) -> Bits:
-    """Bits by which each prompt explains the terms better than the own prompt (the last) or than none, whichever is more.
+    """Bits by which each prompt explains the terms better than the own one (the last) or none, whichever does more.
 
-    Like `weights`, with the chance of a term counted: `having` of `texts` prompts in the language hold it; where more of
-    the prompts nearby do (tenants that speak of one matter at a time), theirs counts. The prompts nearby of the tenant
-    that is weighed and of the response's own are left out of both, for either prompt alike. `language`: bits that the
-    script of each prompt adds.
+    Like `weights`, with the chance of a term counted: `having` of `texts` prompts in the language hold it; where more
+    of the prompts nearby do (tenants that speak of one matter at a time), theirs counts. The prompts nearby of the
+    tenant that is weighed and of the response's own are left out of both, for either prompt alike. `language`: bits
+    that the script of each prompt adds.
     """
     result: Bits = _gains(held, unit, having, texts, language, words, typical, rates)
     return result
@@ -118,9 +118,7 @@ def _fit(held: Any, chance: Any, scale: Any, rates: Any) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
-def _gains(
-    held: Any, unit: Any, having: Any, texts: Any, language: Any, words: Any, typical: Any, rates: Any
-) -> Any:
+def _gains(held: Any, unit: Any, having: Any, texts: Any, language: Any, words: Any, typical: Any, rates: Any) -> Any:
     prompts, terms = held.shape
     last = prompts - 1
     mine = unit[last]
@@ -158,3 +156,33 @@ def _gains(
                 done[q] = True
                 result[q] = _fit(held[q], chance, max(1.0, words[q] / typical), rates) + language[q] - base
     return result
+
+
+@numba.njit(cache=True, nogil=True)
+def segments(scores: Any, least: float, drop: float) -> Any:
+    """Runs of scores with a sum of at least `least`: (start, end, sum), none overlapping, in order.
+
+    A run starts and ends with a positive score; it is given up where the sum has fallen by `drop` from its best.
+    """
+    found = np.empty((scores.size + 1, 3), dtype=np.float64)
+    n = 0
+    place = 0
+    while place < scores.size:
+        if not scores[place] > 0:
+            place += 1
+            continue
+        total = best = 0.0
+        end = place
+        at = place
+        while at < scores.size:
+            total += scores[at]
+            if total > best:
+                best, end = total, at + 1
+            if total <= 0 or total <= best - drop:
+                break
+            at += 1
+        if best >= least:
+            found[n, 0], found[n, 1], found[n, 2] = place, end, best
+            n += 1
+        place = end
+    return found[:n]

@@ -68,7 +68,6 @@ def judge_copies(
             best.setdefault(int(world.requests.unit[world.uses.request[copy.other_use]]), (gain, copy))
         top = max(gain for gain, _ in best.values())
         leaders = [pair for pair in best.values() if pair[0] > top - MARGIN_BITS]
-        near = any(copy.near for _, copy in leaders)
         one = weighed[use]
         others = ~np.isin(world.requests.unit[one.near], [*best, int(world.requests.unit[one.request])])
         if one.gain[others].max(initial=-math.inf) > top - MARGIN_BITS:

@@ -6,9 +6,9 @@ alone holds says nothing of a pair, so that a copy that was cut in half is as ne
 no bucket grows with the log. Short answers have few fingerprints of the usual size; theirs are finer. Proposed pairs
 are aligned word by word.
 
-A pair names the tenant whose prompt the text fits by many bits more than the recipient's own (`likely`, `aligned`). Equal
-answers to equal questions differ by nothing there; an answer from a cache that carries another customer's particulars
-does, for they stand in that customer's prompt alone.
+A pair names the tenant whose prompt the text fits by many bits more than the recipient's own (`likely`, `aligned`).
+Equal answers to equal questions differ by nothing there; an answer from a cache that carries another customer's
+particulars does, for they stand in that customer's prompt alone.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from forensics.attribution.chains import marked
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.evidence import gather
 from forensics.attribution.findings import Judged
+from forensics.attribution.foreign_language import find_language_switches
 from forensics.attribution.foreign_script import find_switches
 from forensics.attribution.hits import Carriers, find_hits
 from forensics.attribution.holdings import load_world
@@ -66,11 +67,22 @@ def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tupl
     judged, dropped, strata = gather(texts, candidates, (found.tokens_in_responses, found.tokens_in_others), parameters)
     switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])
     excluded.extend(dropped)
+    switches += find_language_switches(corpus, texts, [*judged, *switches], excluded)
     displaced = find_swapped(
-        corpus, texts, found.grams, found.scripts, grams, judged, excluded, any(s.correlated for s in strata), parameters
+        corpus,
+        texts,
+        found.grams,
+        found.scripts,
+        grams,
+        judged,
+        excluded,
+        any(s.correlated for s in strata),
+        parameters,
     )
     warnings.extend(displaced.warnings)
-    parts = [item for item in [*judged, *switches] if item.candidate.use not in displaced.replaced]
+    whole = {item.candidate.use for item in displaced.judged}
+    parts = [item for item in judged if item.candidate.use not in displaced.replaced]
+    parts += [item for item in switches if item.candidate.use not in whole]
     counts = store(case, world, texts, marked([*parts, *displaced.judged], displaced.marks), excluded, strata)
     if progress:
         progress("attribute", total, total)
