@@ -20,12 +20,14 @@ from pathlib import Path
 from typing import Any
 
 REACH = 24  # requests before, on the same worker, from which a copied answer may come
-NAMES = ("Okonkwo", "Brandvold", "Quillfeather", "Szczepanik", "Vandermeulen", "Tsukahara", "Iyengar", "Mbeki-Larsen",
-         "Halloran", "Przybylski", "Ostrowicka", "Gundersen", "Abernethy", "Castellanos", "Nakashima", "Wiśniewska")  # fmt: skip
+NAMES = (
+    "Okonkwo", "Brandvold", "Quillfeather", "Szczepanik", "Vandermeulen", "Tsukahara", "Iyengar", "Mbeki-Larsen",
+    "Halloran", "Przybylski", "Ostrowicka", "Gundersen", "Abernethy", "Castellanos", "Nakashima", "Wiśniewska",
+)  # fmt: skip
 CACHED = (
     ("Where is my order?", "Order {number} of {name} left the depot this morning and will be delivered on Thursday."),
-    ("What is the state of my claim?", "Dear {name}, your claim {number} has been accepted; payment follows within a week."),
-    ("Wann kommt meine Lieferung?", "Guten Tag {name}, die Lieferung {number} verlässt morgen das Lager und kommt Freitag an."),
+    ("What is the state of my claim?", "Dear {name}, your claim {number} has been accepted; we pay in a week."),
+    ("Wann kommt meine Lieferung?", "Guten Tag {name}, die Lieferung {number} verlässt morgen das Lager und kommt an."),
     ("我的订单在哪里？", "{name} 您好，您的订单 {number} 今天上午已从仓库发出，预计星期四送达，请注意查收。"),
 )  # fmt: skip
 
@@ -82,12 +84,12 @@ class Plants:
             (recipient,) = self.row(1)
             lane, place = self.place[recipient]
             source = self.lanes[lane][place - self.dice.randrange(1, REACH)]
-            if self.free([source, recipient][:1]) and low <= len(self.answer(source)) < high:
-                if self.tenant(source) != self.tenant(recipient):
-                    self.used.add(source)
-                    self.put(recipient, change(self.answer(source), self.dice))
-                    self.note(kind, recipient, source)
-                    return
+            fitting = self.free([source]) and low <= len(self.answer(source)) < high
+            if fitting and self.tenant(source) != self.tenant(recipient):
+                self.used.add(source)
+                self.put(recipient, change(self.answer(source), self.dice))
+                self.note(kind, recipient, source)
+                return
             self.used.discard(recipient)
 
     def rotated(self, kind: str, size: int) -> None:
@@ -162,7 +164,10 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="keep log, truth and case in this folder")
     arguments = parser.parse_args()
     lines = [line for line in arguments.texts.read_text(encoding="utf-8").split("\n") if line]
-    plants = Plants([json.loads(line) for line in lines[arguments.skip : arguments.skip + arguments.requests]], random.Random(arguments.seed))
+    plants = Plants(
+        [json.loads(line) for line in lines[arguments.skip : arguments.skip + arguments.requests]],
+        random.Random(arguments.seed),
+    )
     for _ in range(arguments.each):
         for name in arguments.classes:
             PLANTS[name](plants)
@@ -173,7 +178,9 @@ def main() -> None:
         log.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in plants.records), "utf-8")
         (folder / "truth.json").write_text(json.dumps(plants.truth), "utf-8")
         for command in (("ingest", str(log), "--case", str(case)), ("attribute", str(case))):
-            subprocess.run([sys.executable, "-m", "forensics", *command, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(
+                [sys.executable, "-m", "forensics", *command, "--quiet"], check=True, stdout=subprocess.DEVNULL
+            )
         show(plants.truth, case)
 
 
@@ -208,7 +215,9 @@ def show(truth: list[dict[str, Any]], root: Path) -> None:
     print(f"{'all':18}" + "".join(f"{total[name]:10}" for name in names))
     print(f"chains found whole: {sum(all(links) for links in chains.values())} of {len(chains)}")
     planted = {item["request"] for item in truth}
-    false = Counter((row["kind"], row["machine_verdict"]) for row in fragments if row["recipient_request_id"] not in planted)
+    false = Counter(
+        (row["kind"], row["machine_verdict"]) for row in fragments if row["recipient_request_id"] not in planted
+    )
     print("fragments where nothing was planted:", {" ".join(key): n for key, n in sorted(false.items())} or "none")
 
 

@@ -1,14 +1,14 @@
 """Do the answers of neighbouring requests, taken together, stand one place (or more) beside their prompts?
 
-One short answer under the wrong prompt proves little: few of its words are rare. Several in a row, all of which fit the
-prompt the same number of places before, prove much, and so does a pair of answers each of which fits the other's prompt.
+One short answer under the wrong prompt proves little: few of its words are rare. Several in a row, all of which fit
+the prompt the same number of places before, prove much, and so does a pair of answers that fit each other's prompts.
 Two tests over the same pair weights (`likely`'s likelihood ratios, against the response's own prompt):
 
 * **rows**: along a worker, in order of arrival and in order of the end, the weights at one offset are summed over runs
   of requests. Null: no shift; then the weights are log-likelihood ratios of noise, and a run of sum S at any of N
   places is met by chance with probability N 2^-S at most (as for local alignments; Karlin and Altschul 1990).
-* **links**: each answer points to the prompt nearby that it fits best; pointers that form a pair, a ring or a path add up,
-  each less the choice it had.
+* **links**: each answer points to the prompt nearby that it fits best; pointers that form a pair, a ring or a path
+  add up, each less the choice it had.
 
 Finds the rows and links and what they are worth. What is reported of them, `chains` says.
 """
@@ -17,24 +17,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from forensics.attribution import chances
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.holdings import Ints, World
-from forensics.attribution.likely import PROMPT_SHARE, Around, Suspect, around
+from forensics.attribution.likely import Around, Suspect, around
 from forensics.attribution.nearby import Prompts, look_up
+from forensics.text.scripts import DIGIT, NAMES
 
 REACH = 24  # requests before the end of a response whose prompts are compared
+RATES = np.array((0.03, 0.1, 0.25, 0.5))  # shares of an answer's terms that its prompt holds; few of a long answer's
 OFFSETS = (1, -1, 2, -2, 3, -3, 4, -4)  # places by which a row of answers may be shifted
-FEW_SPEAK = 0.4  # coverage of a response's language under which its words may be rare only because nobody writes it,
-FEW_SPEAK_CHANCE = 0.125  # and the chance of a term then
+SAME_SCRIPT = 0.97  # share of answers whose script stands in their prompt
+FEW_UNITS = 3  # of a script, for a prompt to be written in it, too
+LATIN, KANA = NAMES.index("latin"), NAMES.index("kana")
+MARKED = 0.3  # share of the commonest words of a language that a prompt in it holds
 ANSWERED = -10.0  # weight of a response that is akin to its own prompt, in a row of shifted ones
 SILENT = -0.5  # weight of a response that says nothing, or is missing
+MOST_UNCLEAR = 16  # requests beyond the ends of a row that are counted as unclear
 DROP = 16.0  # loss after which a row is taken to have ended
 LINK_BITS = 3.0  # for a pointer, and by which it must lead the next tenant's prompt
 
@@ -64,30 +67,64 @@ class Row:
     offset: int = 0
     before: int = 0  # requests before the first and after the last of which it cannot be told
     after: int = 0
+    skipped: tuple[tuple[int, int], ...] = ()  # recipients inside that are akin to their prompt, and their sources
+    doubtful: tuple[int, ...] = ()  # the first of those at either end: recipients, with the same offset
+    doubtful_sources: tuple[int, ...] = ()
 
 
-def weigh_pairs(corpus: Corpus, suspects: list[Suspect], prompts: Prompts) -> dict[int, Weighed]:
-    """Pair weights of the suspects, by request; of several responses of one request that with the most to say."""
+class Languages:
+    """Bits for a response and a prompt to share a script, or not. `scripts`: units by text and script."""
+
+    def __init__(self, world: World, prompts: Prompts, scripts: npt.NDArray[np.int32]) -> None:
+        self._scripts = scripts.copy()
+        self._scripts[self._scripts.sum(axis=1) == 0, LATIN] = FEW_UNITS  # texts of ASCII alone are not counted
+        self._content = world.uses.content
+        requests = len(world.requests.request_id)
+        self._has = np.zeros((requests, len(NAMES)), dtype=np.bool_)
+        asked = np.repeat(np.arange(requests), np.diff(prompts.offsets))
+        usual = ~prompts.often[prompts.content]
+        for script in range(len(NAMES)):
+            found = usual & (self._scripts[prompts.content, script] >= FEW_UNITS)
+            self._has[asked[found], script] = True
+        self._share = (
+            np.clip(self._has.mean(axis=0), 1.0 - SAME_SCRIPT, SAME_SCRIPT) if requests else np.ones(len(NAMES))
+        )
+
+    def bits(self, use: int, requests: Ints) -> Floats:
+        """For the prompts of these requests."""
+        counts = self._scripts[self._content[use]].copy()
+        counts[DIGIT] = 0
+        main = KANA if counts[KANA] * 10 >= counts.sum() and counts[KANA] > 0 else int(counts.argmax())
+        share = float(self._share[main])
+        same, other = math.log2(SAME_SCRIPT / share), math.log2((1.0 - SAME_SCRIPT) / (1.0 - share))
+        return np.where(self._has[requests, main], same, other)
+
+
+def weigh_pairs(
+    corpus: Corpus, suspects: list[Suspect], prompts: Prompts, scripts: npt.NDArray[np.int32]
+) -> list[Weighed]:
+    """Pair weights of the suspects, in their order. `scripts`: units by text and script."""
     world = corpus.world
     wanted = np.zeros(world.text_bytes.size, dtype=np.bool_)
     for suspect in suspects:
         for request in (suspect.request, *suspect.near.tolist()):
             wanted[prompts.of(request)] = True
     held = look_up(corpus, wanted & ~prompts.often, [*(s.terms for s in suspects), *(s.marks for s in suspects)])
+    texts = int((wanted & ~prompts.often).sum())
+    counts = np.bincount(held.found, minlength=held.keys.size)
     length = np.zeros(len(world.requests.request_id))
     np.add.at(length, np.repeat(np.arange(length.size), np.diff(prompts.offsets)), world.text_bytes[prompts.content])
-    found: dict[int, Weighed] = {}
+    languages = Languages(world, prompts, scripts)
+    found = []
     for suspect in suspects:
         one = around(world, suspect, prompts, held, length)
-        prior = np.maximum(PROMPT_SHARE * suspect.shares, chances.CHANCE_FLOOR)
-        if suspect.coverage < FEW_SPEAK:
-            prior = np.maximum(prior, FEW_SPEAK_CHANCE)
-        bits = chances.weights(*one.facts(), prior, *one.size())
-        own = float(bits[-1])
-        weighed = Weighed(suspect.request, suspect.use, suspect.near, bits[:-1] - max(own, 0.0), one)
-        known = found.get(suspect.request)
-        if known is None or weighed.gain.max(initial=-math.inf) > known.gain.max(initial=-math.inf):
-            found[suspect.request] = weighed
+        # Counted among the prompts of the response's language: as many as hold its commonest words.
+        marks = counts[np.searchsorted(held.keys, suspect.marks)]
+        speak = min(float(texts), float(marks.mean()) / MARKED) if marks.size else float(texts)
+        having = counts[np.searchsorted(held.keys, suspect.terms)].astype(np.float64)
+        script = languages.bits(suspect.use, np.append(suspect.near, suspect.request))
+        gain = chances.gains(one.held, one.unit, having, speak, script, *one.size(), RATES)
+        found.append(Weighed(suspect.request, suspect.use, suspect.near, gain, one))
     return found
 
 
@@ -101,9 +138,7 @@ def lanes(world: World, by: Ints) -> list[Ints]:
     return [order[edges[code] : edges[code + 1]] for code in range(len(names))]
 
 
-def rows_of(
-    world: World, weighed: dict[int, Weighed], akin: npt.NDArray[np.bool_], least: float
-) -> list[Row]:
+def rows_of(world: World, weighed: dict[int, Weighed], akin: npt.NDArray[np.bool_], least: float) -> list[Row]:
     """Rows of shifted answers that are worth `least` bits and more over the charge, best first, none twice."""
     found: list[Row] = []
     charge = math.log2(max(1, len(weighed)) * len(OFFSETS) * 2)
@@ -111,7 +146,7 @@ def rows_of(
         for lane in lanes(world, by):
             for offset in OFFSETS:
                 scores = _scores(lane, offset, weighed, akin)
-                for start, end, bits in _segments(scores, charge + least, DROP).tolist():
+                for start, end, bits in chances.segments(scores, charge + least, DROP).tolist():
                     found.append(_row(world, lane, scores, int(start), int(end), float(bits), charge, offset))
     found = [row for row in found if len(row.recipients) > 1]
     found.sort(key=lambda row: (-row.bits, row.recipients[0], row.offset))
@@ -144,44 +179,22 @@ def _row(
     world: World, lane: Ints, scores: Floats, start: int, end: int, bits: float, charge: float, offset: int
 ) -> Row:
     """The row between two places, and how many silent requests border on it."""
+    unclear = (scores > ANSWERED) & (scores > -LINK_BITS)
     before = after = 0
-    while start - before - 1 >= 0 and scores[start - before - 1] == SILENT:
+    while start - before - 1 >= 0 and unclear[start - before - 1] and before < MOST_UNCLEAR:
         before += 1
-    while end + after < scores.size and scores[end + after] == SILENT:
+    while end + after < scores.size and unclear[end + after] and after < MOST_UNCLEAR:
         after += 1
-    recipients = [int(lane[place]) for place in range(start, end) if scores[place] > ANSWERED]
-    sources = [int(lane[place - offset]) for place in range(start, end) if scores[place] > ANSWERED]
-    return Row(recipients, sources, bits, charge, "shifted", offset, before, after)
-
-
-@numba.njit(cache=True, nogil=True)
-def _segments(scores: Any, least: float, drop: float) -> Any:
-    """Runs of scores with a sum of at least `least`: (start, end, sum), none overlapping, in order.
-
-    A run starts and ends with a positive score; it is given up where the sum has fallen by `drop` from its best.
-    """
-    found = np.empty((scores.size + 1, 3), dtype=np.float64)
-    n = 0
-    place = 0
-    while place < scores.size:
-        if not scores[place] > 0:
-            place += 1
-            continue
-        total = best = 0.0
-        end = place
-        at = place
-        while at < scores.size:
-            total += scores[at]
-            if total > best:
-                best, end = total, at + 1
-            if total <= 0 or total <= best - drop:
-                break
-            at += 1
-        if best >= least:
-            found[n, 0], found[n, 1], found[n, 2] = place, end, best
-            n += 1
-        place = end
-    return found[:n]
+    places = [place for place in range(start, end) if scores[place] > ANSWERED]
+    edges = [start - 1] * (before > 0) + [end] * (after > 0)
+    return Row(
+        [int(lane[place]) for place in places],
+        [int(lane[place - offset]) for place in places],
+        bits, charge, "shifted", offset, before, after,
+        tuple((int(lane[at]), int(lane[at - offset])) for at in range(start, end) if scores[at] <= ANSWERED),
+        tuple(int(lane[place]) for place in edges),
+        tuple(int(lane[place - offset]) for place in edges),
+    )  # fmt: skip
 
 
 def links_of(world: World, weighed: dict[int, Weighed], open_: npt.NDArray[np.bool_], least: float) -> list[Row]:
@@ -200,6 +213,9 @@ def links_of(world: World, weighed: dict[int, Weighed], open_: npt.NDArray[np.bo
         if rivals.size and float(rivals.max()) > best - LINK_BITS:
             continue
         pointer[request] = (int(near[place]), best, math.log2(near.size))
+    for request, (owner, best, choice) in sorted(pointer.items()):
+        if best < choice + LINK_BITS and pointer.get(owner, (-1,))[0] != request:
+            del pointer[request]  # too weak to stand in a path on its own: only the other half of a pair bears it out
     chosen: dict[int, int] = {}  # owner -> recipient: an answer goes to one place
     for request in sorted(pointer, key=lambda r: (-pointer[r][1], r)):
         owner = pointer[request][0]

@@ -1,13 +1,15 @@
 """Which findings follow from rows of displaced answers (`aligned`), and what is said of each link?
 
-A row stands or falls as a whole; its links carry one chain id. A link whose own words bear it out names its tenant; a
-link that says nothing itself but stands between two that do is reported by its place, and says so; beyond the first and
-the last link that speak nothing is reported, and how many requests there cannot be told is kept with the chain.
+A row stands or falls as a whole; its links carry one chain id. A link whose own words bear it out names its tenant.
+One that says nothing itself but stands between two that do is reported by its place and names nobody, since a row can
+end there and another begin; so is the first beyond either end, and how many more there cannot be told is kept with the
+chain.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,8 +23,8 @@ from forensics.attribution.corpus import Corpus
 from forensics.attribution.displaced import STRATUM, TRIED, Claim, finding
 from forensics.attribution.findings import Evidence, Judged
 from forensics.attribution.hits import Hits
-from forensics.attribution.holdings import World
-from forensics.attribution.likely import NOTHING, Likely, Spans, Suspect
+from forensics.attribution.holdings import EARLY, LATE, World
+from forensics.attribution.likely import NOTHING, Likely, Suspect
 from forensics.attribution.nearby import Neighbours, Prompts
 from forensics.attribution.own_terms import without_own
 from forensics.attribution.parameters import Parameters
@@ -31,8 +33,8 @@ from forensics.attribution.strange import Strange
 from forensics.attribution.strength import Strength, measure
 from forensics.attribution.texts import Texts
 
+RARE_SHARE = 0.5  # share of the tenants of the language that may use a term
 KNOWN_BITS = 12.0  # of a link that a copied passage proves already
-COVERED = 0.5  # share of a response that other findings cover, so that it is not reported twice
 ROW_BITS = 8.0  # net bits for reporting a row of displaced answers at all
 Features = dict[str, Any]
 Flags = npt.NDArray[np.bool_]
@@ -48,6 +50,7 @@ class Link:
     source: int
     one: Weighed | None
     gain: float  # bits by its own words
+    apart: bool = False  # just beyond an end of the row, or inside it and akin to its own prompt
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ class Context:
     texts: Texts
     strange: Strange
     prompts: Prompts
-    spans: Spans
+    scripts: npt.NDArray[np.int32]
     parameters: Parameters
 
     @property
@@ -67,15 +70,39 @@ class Context:
         return self.corpus.world
 
 
-def find_rows(context: Context, suspects: list[Suspect], answered: Flags, named: dict[int, set[int]]) -> list[Link]:
+def suspects_with(context: Context, sources: dict[int, set[int]]) -> list[Suspect]:
+    """The response uses `sources`, each with its neighbours and the requests given for it."""
+    world, vocabulary = context.world, context.strange.vocabulary
+    uses = sorted(sources)
+    numbers = np.searchsorted(vocabulary.uses, np.array(uses, dtype=np.int64))
+    terms, shares, coverage = vocabulary.rare(numbers, RARE_SHARE)
+    marks = vocabulary.marks(numbers)
+    neighbours = Neighbours(world)
+    found = []
+    for place, use in enumerate(uses):
+        request = int(world.uses.request[use])
+        timed = world.requests.received[request] > EARLY and world.requests.finished[request] < LATE
+        near = neighbours.of(request)[:REACH] if timed else np.zeros(0, dtype=np.int64)
+        more = np.array(sorted(sources[use] - set(near.tolist())), dtype=np.int64)
+        part = slice(int(terms.offsets[place]), int(terms.offsets[place + 1]))
+        shown = marks.keys[marks.offsets[place] : marks.offsets[place + 1]]
+        every, covered = np.concatenate([near, more]), float(coverage[place])
+        found.append(Suspect(use, request, every, terms.keys[part], shares[part], shown, covered))
+    return found
+
+
+def find_rows(context: Context, pairs: list[Weighed], answered: Flags, named: dict[int, set[int]]) -> list[Link]:
     """The links of all rows, rings and paths that are worth ROW_BITS over their charge.
 
-    `answered`: requests with a response that is akin to their prompt; `named`: units that a copied passage of a use
-    names already.
+    `pairs`: the weighed suspects; of several responses of a request the one that says most counts. `answered`:
+    requests with a response that is akin to their prompt; `named`: units that a copied passage of a use names already.
     """
     world = context.world
-    near = [replace(suspect, near=suspect.near[:REACH]) for suspect in suspects]
-    weighed = weigh_pairs(context.corpus, near, context.prompts)
+    weighed: dict[int, Weighed] = {}
+    for pair in pairs:
+        known = weighed.get(pair.request)
+        if known is None or pair.gain.max(initial=-math.inf) > known.gain.max(initial=-math.inf):
+            weighed[pair.request] = pair
     neighbours = Neighbours(world)
     for use in sorted(named):
         request = int(world.uses.request[use])
@@ -87,6 +114,8 @@ def find_rows(context: Context, suspects: list[Suspect], answered: Flags, named:
     taken = {request for row in rows for request in row.recipients}
     left = {request: one for request, one in weighed.items() if request not in taken}
     rows += links_of(world, left, ~answered, ROW_BITS)
+    taken = {request for row in rows for request in row.recipients}
+    inner = _inner(context, rows)
     links = []
     for row in rows:
         for place, (recipient, source) in enumerate(zip(row.recipients, row.sources, strict=True)):
@@ -94,7 +123,33 @@ def find_rows(context: Context, suspects: list[Suspect], answered: Flags, named:
             at = np.flatnonzero(one.near == source) if one else np.zeros(0, dtype=np.int64)
             gain = float(one.gain[at[0]]) if one and at.size else 0.0
             links.append(Link(row, place, recipient, source, one, gain))
+        for recipient, source in row.skipped:
+            one = inner.get(recipient)
+            if one is not None and recipient not in taken:
+                taken.add(recipient)
+                gain = float(one.gain[np.flatnonzero(one.near == source)[0]])
+                links.append(Link(row, -1, recipient, source, one, gain, True))
+        for recipient, source in zip(row.doubtful, row.doubtful_sources, strict=True):
+            if recipient not in taken:
+                taken.add(recipient)
+                links.append(Link(row, -1, recipient, source, weighed.get(recipient), 0.0, True))
     return links
+
+
+def _inner(context: Context, rows: list[Row]) -> dict[int, Weighed]:
+    """Pair weights of the responses inside rows that take up a little of their own prompt, by request."""
+    world = context.world
+    asked = dict(pair for row in rows for pair in row.skipped)
+    sources: dict[int, set[int]] = {}
+    for use in context.strange.vocabulary.uses.tolist() if asked else ():
+        request = int(world.uses.request[use])
+        if request in asked and asked[request] >= 0:
+            sources[use] = {asked[request]}
+    pairs = weigh_pairs(context.corpus, suspects_with(context, sources), context.prompts, context.scripts)
+    found: dict[int, Weighed] = {}
+    for pair in sorted(pairs, key=lambda pair: -float(pair.gain.max(initial=-math.inf))):
+        found.setdefault(pair.request, pair)
+    return found
 
 
 def features_of(world: World, link: Link) -> Features:
@@ -106,7 +161,7 @@ def features_of(world: World, link: Link) -> Features:
         "chain_form": row.form,
         "chain_offset": row.offset,
         "chain_links": len(row.recipients),
-        "chain_place": link.place + 1,
+        "chain_place": link.place + 1,  # 0: next to an end
         "chain_bits": round(row.bits, 2),
         "chain_net_bits": round(row.bits - row.charge, 2),
         "chain_link_bits": round(link.gain, 2),
@@ -115,22 +170,29 @@ def features_of(world: World, link: Link) -> Features:
     }
 
 
-def judge_rows(context: Context, links: list[Link], hits: Hits, correlated: bool) -> tuple[list[Judged], dict[int, Features]]:
-    """Fragments of the links, and the features of the chain for each response use that belongs to one."""
+def judge_rows(
+    context: Context, links: list[Link], reported: set[int], hits: Hits, correlated: bool
+) -> tuple[list[Judged], dict[int, Features]]:
+    """Fragments of the links, and the features of the chain for each response use that belongs to one.
+
+    `reported`: uses that have fragments already; their chain is told, nothing is added.
+    """
     world = context.world
     uses = _uses(context, links)
     marks = {use: features_of(world, link) for use, link in uses}
-    chosen = [(use, link) for use, link in uses if _foreign(world, link) and not _covered(context, use)]
-    spoken = [(use, link) for use, link in chosen if link.gain >= LINK_BITS and link.one and link.one.use == use]
+    chosen = [(use, link) for use, link in uses if _foreign(world, link) and use not in reported]
+    spoken = [(use, link) for use, link in chosen if link.one and link.one.use == use and _speaks(world, link)]
     claims = _claims(context, spoken)
-    kept = {claim.likely.suspect.use for claim in without_own(context.corpus, list(claims.values()), context.prompts, hits)}
+    kept = {
+        claim.likely.suspect.use for claim in without_own(context.corpus, list(claims.values()), context.prompts, hits)
+    }
     found = []
     for use, link in chosen:
         if use in claims:
             if use in kept:
                 found.append(_spoken(context, link, claims[use], correlated))
         elif link.gain > -LINK_BITS and link.row.form == "shifted":
-            found.append(_by_place(context, link, use, correlated))
+            found.append(_by_place(context, link, use))
     return found, marks
 
 
@@ -139,9 +201,10 @@ def _uses(context: Context, links: list[Link]) -> list[tuple[int, Link]]:
     world = context.world
     by_request: dict[int, list[int]] = defaultdict(list)
     wanted = {link.recipient for link in links}
+    inner = {link.one.use for link in links if link.one is not None and link.apart}
     for use, akin in zip(context.strange.vocabulary.uses.tolist(), context.strange.akin.tolist(), strict=True):
         request = int(world.uses.request[use])
-        if request in wanted and not akin:
+        if request in wanted and (not akin or use in inner):
             by_request[request].append(use)
     return [(use, link) for link in links for use in by_request[link.recipient]]
 
@@ -150,9 +213,12 @@ def _foreign(world: World, link: Link) -> bool:
     return bool(world.requests.unit[link.source] != world.requests.unit[link.recipient])
 
 
-def _covered(context: Context, use: int) -> bool:
-    length = max(1, int(context.world.text_bytes[context.world.uses.content[use]]))
-    return sum(end - start for start, end, _ in context.spans.get(use, ())) >= COVERED * length
+def _speaks(world: World, link: Link) -> bool:
+    """Do the words of the answer point to the source, and to no other tenant's prompt nearby?"""
+    assert link.one is not None
+    unit = world.requests.unit
+    rivals = link.one.gain[(unit[link.one.near] != unit[link.source])]
+    return not link.apart and link.gain > 0 and link.gain >= float(rivals.max(initial=-math.inf)) + LINK_BITS
 
 
 def _claims(context: Context, spoken: list[tuple[int, Link]]) -> dict[int, Claim]:
@@ -168,22 +234,24 @@ def _claims(context: Context, spoken: list[tuple[int, Link]]) -> dict[int, Claim
             whole = Candidate(use, link.recipient, content, 0, size, "target", False, (), frozenset())
             strength = measure(whole, texts, NOTHING, int(world.requests.unit[link.recipient]))
             bits = link.one.gain
-            likely = Likely(around.suspect, strength, around.suspect.terms, around.held[:-1], bits, 0.0, around.held[-1])
+            likely = Likely(
+                around.suspect, strength, around.suspect.terms, around.held[:-1], bits, 0.0, around.held[-1]
+            )
             place = int(np.flatnonzero(link.one.near == link.source)[0])
             claims[use] = Claim(likely, [place], link.gain)
     return claims
 
 
-def _verdict(context: Context, link: Link, correlated: bool, spoken: bool) -> tuple[bool, bool]:
+def _verdict(context: Context, link: Link, correlated: bool) -> tuple[bool, bool]:
     """May the tenant be named, and is that probable?"""
     row, parameters = link.row, context.parameters
     net = row.bits - row.charge
-    named = net >= (parameters.probable_bits if correlated or not spoken else parameters.generated_bits)
-    return named, named and spoken and not correlated and net >= parameters.probable_bits
+    named = net >= (parameters.probable_bits if correlated else parameters.generated_bits)
+    return named, named and not correlated and net >= parameters.probable_bits
 
 
 def _spoken(context: Context, link: Link, claim: Claim, correlated: bool) -> Judged:
-    named, probable = _verdict(context, link, correlated, True)
+    named, probable = _verdict(context, link, correlated)
     made = finding(context.world, context.texts, claim, context.prompts, link.row.charge, True, False, named, probable)
     row = link.row
     reason = (
@@ -192,11 +260,13 @@ def _spoken(context: Context, link: Link, claim: Claim, correlated: bool) -> Jud
         + ("; contents follow each other across tenants" if correlated else "")
     )
     bits = row.bits
-    evidence = replace(made.evidence, strength=replace(made.evidence.strength, bits=bits), features=features_of(context.world, link))
+    evidence = replace(
+        made.evidence, strength=replace(made.evidence.strength, bits=bits), features=features_of(context.world, link)
+    )
     return replace(made, evidence=evidence, reason=reason)
 
 
-def _by_place(context: Context, link: Link, use: int, correlated: bool) -> Judged:
+def _by_place(context: Context, link: Link, use: int) -> Judged:
     """A link that says nothing itself."""
     world, texts, row = context.world, context.texts, link.row
     requests = world.requests
@@ -218,8 +288,6 @@ def _by_place(context: Context, link: Link, use: int, correlated: bool) -> Judge
         overlap = bool(requests.finished[link.source] > requests.received[link.recipient])
         same = None if requests.worker[link.recipient] is None else True
         sources = [Source(holder, link.source, requests.request_id[link.source], field, lag, same, overlap)]
-    named, _ = _verdict(context, link, correlated, False)
-    named = named and bool(sources)
     whole = Candidate(use, link.recipient, content, 0, units, "target", False, (), frozenset())
     none = np.zeros(0, dtype=np.uint64)
     evidence = Evidence(
@@ -233,14 +301,11 @@ def _by_place(context: Context, link: Link, use: int, correlated: bool) -> Judge
         features=features_of(world, link),
     )
     reason = (
-        f"says nothing itself; by its place between the {len(row.recipients)} answers of a row that is shifted by "
-        f"{row.offset} ({row.bits:.0f} bits less {row.charge:.0f} for the search)"
-        + ("" if named else "; not enough to name anybody")
+        f"hardly takes up its own prompt, and stands in a row of {len(row.recipients)} answers that is shifted by "
+        f"{row.offset}, or next to its end ({row.bits:.0f} bits less {row.charge:.0f} for the search); it says too "
+        "little itself to name anybody"
     )
-    return Judged(
-        whole, evidence, "whole_response", STRATUM, "possible" if named else "undetermined", reason,
-        [int(requests.unit[link.source])] if named else [], sources, TRIED, None,
-    )  # fmt: skip
+    return Judged(whole, evidence, "whole_response", STRATUM, "undetermined", reason, [], sources, TRIED, None)
 
 
 def joined(first: list[Judged], second: list[Judged]) -> list[Judged]:
@@ -257,9 +322,7 @@ def joined(first: list[Judged], second: list[Judged]) -> list[Judged]:
         elif rank[item.verdict] >= rank[known.verdict]:
             best[item.candidate.use] = item
         else:
-            best[item.candidate.use] = replace(
-                known, evidence=replace(known.evidence, features=item.evidence.features)
-            )
+            best[item.candidate.use] = replace(known, evidence=replace(known.evidence, features=item.evidence.features))
     return [best[use] for use in sorted(best)]
 
 

@@ -38,11 +38,14 @@ FAR_NAMED_BITS = 200.0  # the same where the source's particulars are in it
 
 def near(source: Source) -> bool:
     """Was the other request on the same worker not long before?"""
-    if source.lag_us is None:
-        return False
-    if source.same_worker is None:
-        return source.lag_us <= NEAR_US_UNPLACED
-    return source.same_worker and source.lag_us <= NEAR_US
+    return source.lag_us is not None and near_in_time(source.lag_us, source.same_worker)
+
+
+def near_in_time(lag_us: int, same_worker: bool | None) -> bool:
+    """The same by the time from the other's arrival to the recipient's end, and by whether they shared a worker."""
+    if same_worker is None:
+        return lag_us <= NEAR_US_UNPLACED
+    return same_worker and lag_us <= NEAR_US
 
 
 def is_placed(candidate: Candidate, ranked: list[Source], net: float) -> bool:

@@ -18,6 +18,7 @@ from forensics.attribution.chains import marked
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.evidence import gather
 from forensics.attribution.findings import Judged
+from forensics.attribution.foreign_language import find_language_switches
 from forensics.attribution.foreign_script import find_switches
 from forensics.attribution.hits import Carriers, find_hits
 from forensics.attribution.holdings import load_world
@@ -96,11 +97,24 @@ def _work(
     judged = settle(judged)
     switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])
     excluded.extend(dropped)
-    swapped, marks, unread = find_swapped(
-        corpus, texts, grams, judged, excluded, any(s.correlated for s in strata), parameters
+    switches += find_language_switches(corpus, texts, [*judged, *switches], excluded)
+    displaced = find_swapped(
+        corpus,
+        texts,
+        found.grams,
+        found.scripts,
+        grams,
+        judged,
+        excluded,
+        any(s.correlated for s in strata),
+        parameters,
     )
-    warnings.extend(unread)
-    every, own, said = find_canaries(corpus, texts, listed, marked([*judged, *switches, *swapped], marks), parameters)
+    warnings.extend(displaced.warnings)
+    whole = {item.candidate.use for item in displaced.judged}
+    parts = [item for item in judged if item.candidate.use not in displaced.replaced]
+    parts += [item for item in switches if item.candidate.use not in whole]
+    found_so_far = marked([*parts, *displaced.judged], displaced.marks)
+    every, own, said = find_canaries(corpus, texts, listed, found_so_far, parameters)
     excluded.extend(own)
     warnings.extend(said)
     counts = store(case, world, texts, every, excluded, strata, parameters)

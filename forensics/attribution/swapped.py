@@ -15,13 +15,17 @@ the shipped character model, in proportion to the prompt's length.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from forensics.attribution.aligned import REACH, weigh_pairs
 from forensics.attribution.candidates import Excluded
 from forensics.attribution.chains import Context, Features, find_rows, joined, judge_rows
 from forensics.attribution.chances import CHANCE_FLOOR
+from forensics.attribution.copied import judge_copies, suspects_of
+from forensics.attribution.copies import find_copies
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.displaced import Claim, finding
 from forensics.attribution.findings import Judged
@@ -31,6 +35,7 @@ from forensics.attribution.likely import PROMPT_SHARE, Likely, Spans, Suspect, w
 from forensics.attribution.nearby import Neighbours, Prompts, look_up, nearest_first, prompts_of_case
 from forensics.attribution.own_terms import without_own
 from forensics.attribution.parameters import Parameters
+from forensics.attribution.seeds import Rows
 from forensics.attribution.strange import Strange, find_strange
 from forensics.attribution.texts import Texts
 
@@ -51,22 +56,35 @@ MOST_NAMED = 3  # tenants in a set
 RULES_THAT_EXPLAIN = ("public_text", "shared", "template", "own_material", "echo", "same_question")
 
 
+@dataclass(frozen=True)
+class Displaced:
+    """Whole answers under another request: fragments, what is told of chains (by response use), uses whose other
+    fragments the whole replaces, and warnings."""
+
+    judged: list[Judged]
+    marks: dict[int, Features]
+    replaced: set[int]
+    warnings: tuple[str, ...]
+
+
 def find_swapped(
     corpus: Corpus,
     texts: Texts,
+    seeds: Rows,
+    scripts: npt.NDArray[np.int32],
     grams: Hits,
     judged: list[Judged],
     excluded: list[Excluded],
     correlated: bool,
     parameters: Parameters,
-) -> tuple[list[Judged], dict[int, Features], tuple[str, ...]]:
-    """Whole responses that answer another request's prompt, features of chains by response use, and warnings.
+) -> Displaced:
+    """Whole responses that answer another request's prompt. `seeds`, `scripts`: of all texts.
 
     `correlated`: tenants' contents are known to follow each other.
     """
     world = corpus.world
     if len(world.requests.unit_names) < 2:
-        return [], {}, ()
+        return Displaced([], {}, set(), ())
     strange = find_strange(corpus)
     spans = _spans(world, judged, excluded)
     answered = strange.answered.copy()
@@ -88,18 +106,40 @@ def find_swapped(
     claims = without_own(corpus, claims, prompts, grams)
     claims = _unanswered(corpus, texts, suspects, claims, prompts, spans)
     result = _judge(world, texts, answered, claims, foreign, named, prompts, len(suspects), correlated, parameters)
-    context = Context(corpus, texts, strange, prompts, spans, parameters)
+    context = Context(corpus, texts, strange, prompts, scripts, parameters)
     # A fragment's tenant is known already, and its words speak for no other; what it leaves is too little to add to.
     alone = [suspect for suspect in suspects if not any(leaked for _, _, leaked in spans.get(suspect.use, ()))]
-    links = find_rows(context, alone, answered, {use: units for use, units in named.items() if use in covered})
-    rows, marks = judge_rows(context, links, grams, correlated)
-    result = joined(result, rows)
+    alone = [replace(suspect, near=suspect.near[:REACH]) for suspect in alone]
+    copies = find_copies(corpus, texts, seeds)
+    pairs = weigh_pairs(corpus, [*alone, *suspects_of(context, copies)], prompts, scripts)
+    copied = judge_copies(context, copies, {pair.use: pair for pair in pairs[len(alone) :]}, grams, correlated)
+    copied = [item for item in copied if not _known(item, judged)]
+    known = {use: units for use, units in named.items() if use in covered}
+    known |= {item.candidate.use: set(item.units) for item in copied if len(item.units) == 1}
+    rest = [pair for pair in pairs[: len(alone)] if pair.use not in known]
+    reported = {item.candidate.use for item in [*judged, *copied]}
+    rows, marks = judge_rows(context, find_rows(context, rest, answered, known), reported, grams, correlated)
+    taken = {item.candidate.use for item in copied}
+    result = [*copied, *(item for item in joined(result, rows) if item.candidate.use not in taken)]
     texts.forget()
     warnings = (
         (f"{unread} prompts were not compared with the responses nearby that have nothing to do with their own prompt: "
          "more than is read for that",) if unread else ()
     )  # fmt: skip
-    return result, marks, warnings
+    return Displaced(result, marks, taken, warnings)
+
+
+def _known(whole: Judged, judged: list[Judged]) -> bool:
+    """Is the copy reported already: as a whole, at least as surely, or as text that another tenant had supplied?"""
+    rank = {"undetermined": 0, "possible": 1, "probable": 2}
+    for item in judged:
+        if item.candidate.use != whole.candidate.use or not item.units:
+            continue
+        if item.kind == "whole_response" and item.units == whole.units and rank[item.verdict] >= rank[whole.verdict]:
+            return True
+        if item.stratum != "generated text" and item.units != whole.units:
+            return True
+    return False
 
 
 def _spans(world: World, judged: list[Judged], excluded: list[Excluded]) -> Spans:

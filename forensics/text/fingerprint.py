@@ -67,6 +67,19 @@ def fingerprint(buffer: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -
     return Fingerprints(*_winnow(buffer, offsets, table.table, table.expansions, GRAM, WINDOW, _powers(GRAM)))
 
 
+FINE_GRAM = 8
+FINE_WINDOW = 4
+
+
+def fine_fingerprints(
+    buffer: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int32], Hashes]:
+    """(document, hash) of fingerprints of grams half as heavy, four times as dense: for texts that are short."""
+    table = fold_table()
+    found = _winnow(buffer, offsets, table.table, table.expansions, FINE_GRAM, FINE_WINDOW, _powers(GRAM))
+    return found[1], found[0]
+
+
 @dataclass(frozen=True)
 class SeedTable:
     """A set of hashes that can be probed: `keys` sorted and unique; a key's index is its id."""
