@@ -19,6 +19,7 @@ from forensics.attribution.findings import Judged
 from forensics.attribution.foreign_script import find_switches
 from forensics.attribution.hits import Carriers, find_hits
 from forensics.attribution.holdings import load_world
+from forensics.attribution.names import find_names
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.seeds import scan
 from forensics.attribution.swapped import find_swapped
@@ -83,7 +84,12 @@ def _work(
         corpus, texts, grams, judged, excluded, any(s.correlated for s in strata), parameters
     )
     warnings.extend(unread)
-    every, own, said = find_canaries(corpus, texts, listed, [*judged, *switches, *swapped], parameters)
+    names, unsaid, by_names = find_names(
+        corpus, texts, [*judged, *switches, *swapped], excluded, any(s.correlated for s in strata), parameters
+    )
+    excluded.extend(unsaid)
+    strata.extend(by_names)
+    every, own, said = find_canaries(corpus, texts, listed, [*judged, *switches, *swapped, *names], parameters)
     excluded.extend(own)
     warnings.extend(said)
     counts = store(case, world, texts, every, excluded, strata)
