@@ -22,6 +22,7 @@ from forensics.attribution.foreign_language import find_language_switches
 from forensics.attribution.foreign_script import find_switches
 from forensics.attribution.hits import Carriers, find_hits
 from forensics.attribution.holdings import load_world
+from forensics.attribution.names import find_names
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.public_sets import without_public
 from forensics.attribution.seeds import scan
@@ -114,7 +115,11 @@ def _work(
     parts = [item for item in judged if item.candidate.use not in displaced.replaced]
     parts += [item for item in switches if item.candidate.use not in whole]
     found_so_far = marked([*parts, *displaced.judged], displaced.marks)
-    every, own, said = find_canaries(corpus, texts, listed, found_so_far, parameters)
+    correlated = any(s.correlated for s in strata)
+    names, unsaid, by_names = find_names(corpus, texts, found_so_far, excluded, correlated, parameters)
+    excluded.extend(unsaid)
+    strata.extend(by_names)
+    every, own, said = find_canaries(corpus, texts, listed, [*found_so_far, *names], parameters)
     excluded.extend(own)
     warnings.extend(said)
     counts = store(case, world, texts, every, excluded, strata, parameters)

@@ -70,12 +70,16 @@ def _distinct(buffer: Any, offsets: Any, table: Any, expansions: Any) -> Any:
 class Spread:
     """In how many groups does a term occur? The order in which texts are added does not matter."""
 
-    def __init__(self) -> None:
-        self._cells = np.zeros(CELLS, dtype=np.uint64)
+    def __init__(self, cells: int = CELLS) -> None:
+        self._cells = np.zeros(cells, dtype=np.uint64)  # `cells`: a power of two
 
     def add(self, sets: TermSets, documents: Ints, groups: Ints) -> None:
         """Note the terms of each of `documents` (set numbers) for the group beside it; negative groups are left out."""
         _spread(self._cells, sets.keys, sets.offsets, documents, groups)
+
+    def groups(self, keys: Keys) -> Ints:
+        """In how many groups each key occurs; at most GROUPS."""
+        return np.asarray(_groups(self._cells, keys))
 
     def rarest(
         self, sets: TermSets, documents: Ints, groups: Ints, share: float, most: int
@@ -113,6 +117,15 @@ def _bits(value: Any) -> int:
         value &= value - np.uint64(1)
         count += 1
     return count
+
+
+@numba.njit(cache=True, nogil=True)
+def _groups(cells: Any, keys: Any) -> Any:
+    mask = np.uint64(cells.size - 1)
+    counts = np.empty(keys.size, dtype=np.int64)
+    for i in range(keys.size):
+        counts[i] = _bits(cells[keys[i] & mask])
+    return counts
 
 
 @numba.njit(cache=True, nogil=True)

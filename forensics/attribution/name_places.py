@@ -1,0 +1,174 @@
+"""Where do names of one other tenant stand in a response, and what explains them innocently?
+
+Overlapping tokens of one tenant are one place. Explained is what lies in a passage that another rule has dealt with,
+what the recipient's own prompt holds (or its stem: names are inflected), and everything where the words come by the
+dozen (a common subject, or a language that only two tenants write) or where the question is about what the other text is
+about. Does not score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from forensics.attribution.candidates import Excluded, prompts_by_request
+from forensics.attribution.findings import Judged
+from forensics.attribution.holdings import World
+from forensics.attribution.rare_names import RareNames
+from forensics.attribution.strength import keys_of
+from forensics.attribution.texts import Texts
+from forensics.text.characters import character_model
+from forensics.text.fold import Units
+from forensics.text.keys import among, distinct
+from forensics.text.names import LOWER, START
+from forensics.text.words import Words
+
+CROWD, CROWD_SHARE = 6, 0.15  # more tokens of one tenant, and this share of the response's, are a subject
+STEM, SUFFIX = 4, 2  # units of a word that must stand in the own prompt to explain it; of its end that may differ
+ASKED = 60  # words at the end of the own prompt that are taken for the question,
+ASKED_BITS, ASKED_SHARE, ASKED_WORDS = 12.0, 0.5, 2  # of which so many telling ones make the other text its subject
+EXPLAINED = ("public_text", "shared", "own_material", "echo", "same_question", "model_phrase")
+
+
+@dataclass(frozen=True)
+class Place:
+    """One name: units of the response, and where the other text holds its first token."""
+
+    start: int
+    end: int
+    other: int
+    other_start: int
+    kinds: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Names of one tenant (`holder`) in one response field. `rivals`: tokens there that some one tenant supplies."""
+
+    use: int
+    request: int
+    content: int
+    holder: int
+    target: bool
+    places: tuple[Place, ...]
+    rivals: int
+
+
+def groups_of(world: World, rare: RareNames, judged: list[Judged]) -> list[Group]:
+    """Groups by use and holder, targets before decoys; without what lies in other fragments."""
+    taken: dict[int, list[tuple[int, int]]] = {}
+    for item in judged:
+        taken.setdefault(item.candidate.use, []).append((item.candidate.start, item.candidate.end))
+    rivals = dict(rare.hits.group_by("use").agg(pl.col("seed").n_unique()).iter_rows())
+    found: list[Group] = []
+    ordered = rare.hits.sort("use", "holder", "target", "start", "end", descending=[False, False, True, False, False])
+    for (use, holder, target), rows in ordered.group_by(["use", "holder", "target"], maintain_order=True):
+        part = rows.filter((~pl.col("small") & (pl.col("kind") != START)) | (pl.col("kind") == LOWER))
+        every = int(rows["seed"].n_unique())
+        content = int(rows["content"][0])
+        if every > CROWD and every > CROWD_SHARE * int(rare.tokens[content]):
+            continue
+        places = _places(part, taken.get(int(use), []))  # type: ignore[call-overload]
+        if places:
+            request = int(world.uses.request[int(use)])  # type: ignore[call-overload]
+            found.append(
+                Group(int(use), request, content, int(holder), bool(target), places, int(rivals[use]))  # type: ignore[call-overload]
+            )
+    return found
+
+
+def _places(rows: pl.DataFrame, taken: list[tuple[int, int]]) -> tuple[Place, ...]:
+    found: list[Place] = []
+    for start, end, other, other_start, kind in rows.select("start", "end", "other", "other_start", "kind").iter_rows():
+        if any(start < high and low < end for low, high in taken):
+            continue
+        last = found[-1] if found else None
+        if last is not None and start < last.end and last.other == other:
+            found[-1] = replace(last, end=max(last.end, end), kinds=last.kinds | {kind})
+        elif last is None or start >= last.end:
+            found.append(Place(start, end, other, other_start, frozenset({kind})))
+    return tuple(found)
+
+
+def without_explained(
+    world: World, texts: Texts, groups: list[Group], excluded: list[Excluded]
+) -> tuple[list[Group], list[Excluded]]:
+    """Groups that nothing explains; exclusions of those that something does (targets only)."""
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for item in excluded:
+        if item.rule in EXPLAINED:
+            spans.setdefault(item.use, []).append((item.start, item.end))
+    prompts = prompts_by_request(world, {group.request for group in groups})
+    needs = [{g.content, *prompts.get(g.request, ()), *(p.other for p in g.places)} for g in groups]
+    kept: list[Group] = []
+    dropped: list[Excluded] = []
+    for batch in texts.batches(needs):
+        for group in groups[batch.start : batch.stop]:
+            own = prompts.get(group.request, [])
+            folded = texts.folded(group.content)
+            rest = []
+            for place in group.places:
+                low, high = folded.span(place.start, place.end)
+                if any(low < last and first < high for first, last in spans.get(group.use, ())):
+                    continue
+                if _in_own(texts, group, place, own):
+                    if group.target:
+                        detail = "the own prompt has the name, or its stem"
+                        dropped.append(Excluded(group.use, low, high, "own_material", detail, 2))
+                    continue
+                rest.append(place)
+            subjects = {p.other for p in rest if own and _same_subject(texts, own[-1], p.other)}
+            if group.target:
+                for place in rest:
+                    if place.other in subjects:
+                        low, high = folded.span(place.start, place.end)
+                        detail = "the question is about what the other text is about"
+                        dropped.append(Excluded(group.use, low, high, "same_question", detail, 2))
+            rest = [p for p in rest if p.other not in subjects]
+            if rest:
+                kept.append(replace(group, places=tuple(rest)))
+    return kept, dropped
+
+
+def _in_own(texts: Texts, group: Group, place: Place, own: list[int]) -> bool:
+    """Does an own prompt hold a word of the name, or its stem?"""
+    found = texts.words(group.content)
+    units = texts.folded(group.content).units
+    inside = np.flatnonzero((found.starts >= place.start) & (found.ends <= place.end))
+    if bool(found.single[inside].any()):
+        return any(_holds(texts.folded(key).units, units[place.start : place.end]) for key in own)
+    for i in inside.tolist():
+        low, high = int(found.starts[i]), int(found.ends[i])
+        stem = units[low : low + max(STEM, high - low - SUFFIX)] if high - low >= STEM else units[low:high]
+        if high - low >= STEM and any(_holds(texts.folded(key).units, stem) for key in own):
+            return True
+    return False
+
+
+def _holds(text: Units, needle: Units) -> bool:
+    data, wanted = text.tobytes(), needle.tobytes()
+    at = data.find(wanted)
+    while at >= 0 and at % 4:
+        at = data.find(wanted, at + 1)
+    return at >= 0
+
+
+def _same_subject(texts: Texts, question: int, other: int) -> bool:
+    """Does the other text hold most of the question's telling words?"""
+    words = texts.words(question)
+    low = max(0, words.hashes.size - ASKED)
+    part = Words(words.starts[low:], words.ends[low:], words.hashes[low:], words.single[low:])
+    if part.hashes.size == 0:
+        return False
+    units = texts.folded(question).units
+    first = int(part.starts[0])
+    bits = np.concatenate([[0.0], np.cumsum(character_model().bits(units[first:]))])
+    worth = bits[part.ends - first] - bits[part.starts - first]
+    telling = part.hashes[(worth >= ASKED_BITS) & ~part.single]
+    if part.single.mean() > 0.5:
+        _, keys = keys_of(part, first, int(part.ends[-1]))
+        telling = keys
+    held = among(distinct(telling), distinct(keys_of(texts.words(other), 0, texts.folded(other).units.size)[1]))
+    return int(held.sum()) >= ASKED_WORDS and float(held.mean()) >= ASKED_SHARE

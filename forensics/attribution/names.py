@@ -1,0 +1,308 @@
+"""Does a response hold names that one other tenant alone has? People, firms, code names, invented words, short handles.
+
+One name is weak: famous ones stand in anybody's answer, and a character model cannot tell a rare surname from an odd
+word. So the names of ONE tenant in one response are added up, each paid for:
+
+    net = sum over places (bits - log2 V) - log2(R U) - log2 C(m, k)
+
+V: tokens that the tenant sent (a place could have met any of them); R U: responses times tenants (one pair was picked);
+C(m, k): the k places were picked among the m tokens of the response that some one tenant supplies. A place that is not
+worth its price is left out. Where the tenant was in flight on the recipient's worker, R U shrinks to the pairs that
+were. Where another fragment of the response names the tenant already, R U is not paid: no pair was searched for.
+
+Names that were supplied only after the response (decoys) are scored alike; they give a q-value where they can
+(`decoys`), and where they do about as well as the others nothing is reported. Without a q-value a name is `possible` at
+most, unless the tenant was named already, or was in flight on the same worker and two places or more agree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from forensics.attribution import decoys
+from forensics.attribution.candidates import Candidate, Excluded, Holder
+from forensics.attribution.corpus import Corpus
+from forensics.attribution.findings import Evidence, Judged
+from forensics.attribution.holdings import LATE, World
+from forensics.attribution.name_places import Group, Place, groups_of, without_explained
+from forensics.attribution.parameters import Parameters
+from forensics.attribution.rare_names import RareNames, find_rare_names
+from forensics.attribution.sources import Source, locate, rank
+from forensics.attribution.strength import Counts, Strength, count_background, keys_of, measure
+from forensics.attribution.texts import Texts
+from forensics.text.names import LOWER
+from forensics.text.runs import total_weight
+from forensics.text.scripts import NAMES as SCRIPTS
+from forensics.text.scripts import scripts
+
+STRATUM = "supplied name"
+TRIED = ("own_material", "echo", "shared", "same_question", "too_weak")
+# Bits that a unit of these scripts can count at most: the shipped model has read little of them and finds all of it odd.
+_MOST = dict.fromkeys(SCRIPTS, 3.3) | {"digit": 3.4, "latin": 5.2, "kana": 4.5, "hangul": 6.5, "han": 8.0}
+MOST_BITS = np.array([_MOST[name] for name in SCRIPTS])
+ODD_BITS = 3.9  # a unit, from which a word in small letters is an invented one rather than a rare one
+BYTES_A_TOKEN = 8.0
+DECOY_SHARE = 0.2  # decoys that do as well, for each target, above which nothing is reported
+MIN_AGREEING = 2
+BACKGROUND_SHARE = 4  # of the text that the background of passages is counted in, a name's is a part
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A group with the strength and the source of each place that is worth its price; `charge` for all of them."""
+
+    group: Group
+    places: tuple[tuple[Place, Strength, Source | None], ...]
+    charge: float
+    beside: bool
+
+    @property
+    def bits(self) -> float:
+        """Of all places."""
+        return sum(strength.bits for _, strength, _ in self.places)
+
+    @property
+    def net(self) -> float:
+        """Less the charge."""
+        return self.bits - self.charge
+
+
+def find_names(
+    corpus: Corpus,
+    texts: Texts,
+    judged: list[Judged],
+    excluded: list[Excluded],
+    correlated: bool,
+    parameters: Parameters,
+) -> tuple[list[Judged], list[Excluded], list[decoys.Stratum]]:
+    """Fragments beside `judged`, exclusions, and the decoy stratum. `correlated`: contents follow each other."""
+    world = corpus.world
+    if len(world.requests.unit_names) < 2:
+        return [], [], []
+    rare = find_rare_names(corpus, parameters)
+    named = {
+        (i.candidate.use, i.units[0]) for i in judged if i.verdict == "probable" and len(i.units) == 1 and i.ranked
+    }
+    prices = _Prices(world)
+    groups = [g for g in groups_of(world, rare, judged) if prices.worth_a_look(g, (g.use, g.holder) in named)]
+    groups, dropped = without_explained(world, texts, groups, excluded)
+    scored = _score(corpus, texts, groups, prices, named, parameters)
+    stratum = _stratum(world, rare, scored, named, parameters)
+    found: list[Judged] = []
+    for batch in texts.batches([{item.group.content} for item in scored]):
+        for item in scored[batch.start : batch.stop]:
+            results = (
+                _judge(world, texts, item, scored, stratum, named, correlated, parameters) if item.group.target else []
+            )
+            for result in results:
+                if isinstance(result, Judged):
+                    found.append(result)
+                else:
+                    dropped.append(result)
+    return found, dropped, [stratum]
+
+
+class _Prices:
+    """What a search costs: bits."""
+
+    def __init__(self, world: World) -> None:
+        requests, uses = world.requests, world.uses
+        units = len(requests.unit_names)
+        sent = np.zeros(units + 1)
+        holdings = world.holdings
+        content = np.repeat(np.arange(world.text_bytes.size), np.diff(holdings.of_content))
+        supplied = holdings.supplied < LATE
+        np.add.at(sent, holdings.unit[supplied], world.text_bytes[content[supplied]].astype(np.float64))
+        self.tokens = np.log2(np.maximum(2.0, sent / BYTES_A_TOKEN))
+        responses = max(2, int(np.unique(uses.request[uses.side == 1]).size))
+        self.pairs = math.log2(responses) + math.log2(max(2, units))
+        self.pairs_beside = min(self.pairs, 1.0 + math.log2(max(2.0, _pairs_in_flight(world))))
+
+    def worth_a_look(self, group: Group, named: bool) -> bool:
+        """Could its places be worth their price, if each unit counted all it can?"""
+        best = sum(max(0.0, 8.0 * (p.end - p.start) - float(self.tokens[group.holder])) for p in group.places)
+        return best > (0.0 if named else self.pairs_beside)
+
+    def choice(self, chosen: int, among: int) -> float:
+        """For picking `chosen` places among `among`."""
+        return math.log2(math.comb(max(chosen, among), chosen))
+
+
+def _pairs_in_flight(world: World) -> float:
+    """Pairs of a request and another that was on its worker at the same time."""
+    requests = world.requests
+    pairs = 0.0
+    workers = np.array([name or "" for name in requests.worker])
+    for name in sorted({w for w in requests.worker if w}):
+        rows = np.flatnonzero(workers == name)
+        starts, ends = np.sort(requests.received[rows]), np.sort(requests.finished[rows])
+        begun = np.searchsorted(starts, requests.finished[rows], side="left")
+        gone = np.searchsorted(ends, requests.received[rows], side="left")
+        pairs += float(np.maximum(begun - gone - 1, 0).sum())
+    return pairs if pairs else float("inf")
+
+
+def _candidate(group: Group, place: Place) -> Candidate:
+    length = place.end - place.start
+    holder = Holder(
+        place.other, group.holder, 0, place.start, place.end, place.other_start, place.other_start + length, length
+    )
+    family = "target" if group.target else "decoy"
+    return Candidate(
+        group.use, group.request, group.content, place.start, place.end, family, True, (holder,),
+        frozenset({group.holder}),
+    )  # fmt: skip
+
+
+def _score(
+    corpus: Corpus,
+    texts: Texts,
+    groups: list[Group],
+    prices: _Prices,
+    named: set[tuple[int, int]],
+    parameters: Parameters,
+) -> list[Scored]:
+    """Strengths under the character model and the case's own counts; groups whose places are worth nothing are left out."""
+    world = corpus.world
+    keys = []
+    needs = [{group.content} for group in groups]
+    for batch in texts.batches(needs):
+        for group in groups[batch.start : batch.stop]:
+            keys += [keys_of(texts.words(group.content), place.start, place.end)[1] for place in group.places]
+    if not keys:
+        return []
+    counts = count_background(corpus, np.concatenate(keys), parameters.background_bytes // BACKGROUND_SHARE)
+    found: list[Scored] = []
+    for batch in texts.batches(needs):
+        for group in groups[batch.start : batch.stop]:
+            item = _scored(world, texts, group, counts, prices, (group.use, group.holder) in named)
+            if item is not None:
+                found.append(item)
+    return found
+
+
+def _scored(world: World, texts: Texts, group: Group, counts: Counts, prices: _Prices, named: bool) -> Scored | None:
+    price = float(prices.tokens[group.holder])
+    places: dict[bytes, tuple[Place, Strength, Source | None]] = {}
+    units = texts.folded(group.content).units
+    for place in group.places:
+        candidate = _candidate(group, place)
+        strength = _strength(texts, candidate, counts, int(world.requests.unit[group.request]))
+        length = place.end - place.start
+        if LOWER in place.kinds and strength.bits < ODD_BITS * length:
+            continue
+        if strength.bits <= price:
+            continue
+        source = locate(world, candidate, candidate.holders[0]) if group.target else None
+        if group.target and source is None:
+            continue
+        places.setdefault(units[place.start : place.end].tobytes(), (place, strength, source))
+    if not places:
+        return None
+    chosen = tuple(places.values())
+    sources = [source for _, _, source in chosen if source is not None]
+    beside = bool(sources) and all(bool(s.same_worker) and bool(s.overlapped) for s in sources)
+    charge = len(chosen) * price + prices.choice(len(chosen), group.rivals)
+    if not named:
+        charge += prices.pairs_beside if beside else prices.pairs
+    return Scored(group, chosen, charge, beside)
+
+
+def _strength(texts: Texts, candidate: Candidate, counts: Counts, recipient: int) -> Strength:
+    """As of any passage, but no more than a unit of its script can be said to hold."""
+    from dataclasses import replace
+
+    found = measure(candidate, texts, counts, recipient)
+    units = texts.folded(candidate.content).units[candidate.start : candidate.end]
+    return replace(found, bits=min(found.bits, float(MOST_BITS[scripts(units)].sum())))
+
+
+def _stratum(
+    world: World, rare: RareNames, scored: list[Scored], named: set[tuple[int, int]], parameters: Parameters
+) -> decoys.Stratum:
+    best: dict[bool, dict[int, float]] = {True: {}, False: {}}
+    for item in scored:
+        group = item.group
+        if (group.use, group.holder) not in named and item.net > 0:
+            scores = best[group.target]
+            scores[group.use] = max(scores.get(group.use, -math.inf), item.net)
+    return decoys.assess(world, STRATUM, best[True], best[False], _lags(world, rare), parameters.seed)
+
+
+def _lags(world: World, rare: RareNames) -> list[int]:
+    """Microseconds from the end of a response to the first supply of each decoy name, strong or not."""
+    found: dict[tuple[int, int], int] = {}
+    holdings = world.holdings
+    rows = rare.hits.filter(~rare.hits["target"]).select("use", "holder", "other")
+    for use, unit, other in rows.iter_rows():
+        stop = int(world.requests.finished[int(world.uses.request[use])])
+        low, high = int(holdings.of_content[other]), int(holdings.of_content[other + 1])
+        times = [int(holdings.supplied[r]) for r in range(low, high) if int(holdings.unit[r]) == unit]
+        if times and stop < LATE:
+            lag = min(times) - stop
+            found[use, unit] = min(found.get((use, unit), LATE), lag)
+    return sorted(lag for lag in found.values() if 0 <= lag < LATE)
+
+
+def _judge(
+    world: World,
+    texts: Texts,
+    item: Scored,
+    scored: list[Scored],
+    stratum: decoys.Stratum,
+    named: set[tuple[int, int]],
+    correlated: bool,
+    parameters: Parameters,
+) -> list[Judged | Excluded]:
+    group, net = item.group, item.net
+    folded = texts.folded(group.content)
+    known = (group.use, group.holder) in named
+
+    def dropped(detail: str) -> list[Judged | Excluded]:
+        spans = [(folded.span(place.start, place.end), strength) for place, strength, _ in item.places]
+        return [Excluded(group.use, a, b, "too_weak", detail, 2, round(s.bits, 1)) for (a, b), s in spans]
+
+    if net < parameters.identifier_bits:
+        return dropped(f"names of one tenant, net {net:.1f} bits")
+    q_value = None if known else stratum.q_value(net)
+    as_good = defaultdict(int)
+    for other in scored:
+        as_good[other.group.target] += other.net >= net and (other.group.use, other.group.holder) not in named
+    if not known and as_good[False] > DECOY_SHARE * as_good[True]:
+        return dropped(f"names of one tenant, net {net:.1f} bits; names that came later do as well")
+    if q_value is not None and q_value > parameters.possible_q and not item.beside:
+        return dropped(f"q {q_value:.2f} by decoys")
+    agree = len(item.places)
+    if known:
+        strong, why = True, "the same tenant is named for another passage of this response"
+    elif q_value is not None and q_value <= parameters.q_limit:
+        strong, why = not correlated, f"q {q_value:.3g} by decoys"
+    else:
+        strong = item.beside and agree >= MIN_AGREEING and net >= parameters.probable_bits and not correlated
+        why = "in flight on the same worker; no q-value" if item.beside else "no q-value"
+    reason = f"{agree} names that one other tenant alone supplies; net {net:.0f} bits ({item.bits:.0f} less {item.charge:.0f} for the search); {why}"
+    found: list[Judged | Excluded] = []
+    for place, strength, source in item.places:
+        assert source is not None
+        ranked = rank([source])
+        evidence = Evidence(
+            strength=strength,
+            charge=item.charge / agree,
+            sources=ranked,
+            kin_recipient=0.0,
+            kin_source={},
+            only={},
+            share_of_response=total_weight(folded.units[place.start : place.end]) / max(1, total_weight(folded.units)),
+            agreeing_bits=item.bits,
+        )
+        found.append(
+            Judged(
+                _candidate(group, place), evidence, "identifier", STRATUM, "probable" if strong else "possible", reason,
+                [group.holder], ranked, TRIED, q_value, notes={"agreeing_names": agree, "agreeing_net_bits": round(net, 2)},
+            )
+        )  # fmt: skip
+    return found

@@ -1,0 +1,132 @@
+"""Which name-like tokens of a response does exactly one other tenant supply, and nobody else in the whole log?
+
+Three passes: the tokens of all responses are counted by tenant (in cells, so that nothing is kept of them); those that
+few tenants' responses hold are kept; all other texts are searched for these. Equal tokens then go through the same
+rules of own material, order in time and supplier counts as seeds do (`hits`). Does not say what a token is worth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from forensics.attribution.corpus import Corpus, TextBatch
+from forensics.attribution.hits import DECOY, SUPPLIED, Hits, find_hits
+from forensics.attribution.holdings import Ints
+from forensics.attribution.parameters import Parameters
+from forensics.attribution.seeds import NO_CONTEXT, NO_KINDS, Rows, _counting_order
+from forensics.text.fingerprint import SeedTable
+from forensics.text.names import LOWER, Names, names
+from forensics.text.vocabulary import Spread, TermSets
+
+FEW = 4  # tenants that may hold a token in all: a source, a victim, and two who were leaked to besides
+MIN_CELLS, MAX_CELLS = 1 << 20, 1 << 24
+
+
+@dataclass(frozen=True)
+class RareNames:
+    """`hits`: one row per use and token that one other unit supplies, sorted by use and place.
+
+    Columns: `use, content, start, end` (units of the response), `other, other_start` (a text of the `holder` unit, and
+    where), `target` (supplied before the response finished; else only after it: a decoy), `kind` (text.names), `small`
+    (written with a small letter somewhere in the case), `seed` (equal for equal tokens). `tokens`: tokens by response
+    text; `examined`: of all responses.
+    """
+
+    hits: pl.DataFrame
+    tokens: Ints
+    examined: int
+
+
+def find_rare_names(corpus: Corpus, parameters: Parameters) -> RareNames:
+    """Look through the case."""
+    world = corpus.world
+    holdings = world.holdings
+    first = holdings.unit[np.minimum(holdings.of_content[:-1], max(0, holdings.unit.size - 1))]
+    response_bytes = int(world.text_bytes[world.is_response].sum())
+    cells = MIN_CELLS
+    while cells < min(MAX_CELLS, response_bytes // 4):
+        cells *= 2
+    spread = Spread(cells)
+    tokens = np.zeros(world.text_bytes.size, dtype=np.int64)
+
+    def count(batch: TextBatch) -> tuple[Ints, TermSets]:
+        keys, buffer, offsets = batch
+        found = names(buffer, offsets)
+        ends = np.searchsorted(found.documents, np.arange(keys.size + 1)).astype(np.int64)
+        return keys, TermSets(found.hashes.view(np.uint64), ends)
+
+    examined = 0
+    for keys, sets in corpus.over(world.is_response, count):
+        spread.add(sets, np.arange(keys.size), first[keys])
+        tokens[keys] = np.diff(sets.offsets)
+        examined += int(sets.keys.size)
+
+    def select(batch: TextBatch) -> tuple[Ints, Names]:
+        keys, buffer, offsets = batch
+        found = names(buffer, offsets)
+        rare = spread.groups(found.hashes.view(np.uint64)) <= FEW
+        return keys, _taken(found, rare)
+
+    mine = list(corpus.over(world.is_response, select))
+    table = SeedTable.over(np.concatenate([np.zeros(0, dtype=np.int64), *(found.hashes for _, found in mine)]))
+
+    def look(batch: TextBatch) -> tuple[Ints, Names]:
+        keys, buffer, offsets = batch
+        return keys, names(buffer, offsets, table)
+
+    parts = [*mine, *corpus.over(~world.is_response, look)]
+    seed = np.concatenate([np.zeros(0, dtype=np.int32), *(table.ids(found.hashes) for _, found in parts)])
+    content = np.concatenate([np.zeros(0, dtype=np.int32), *(k[f.documents].astype(np.int32) for k, f in parts)])
+    start = np.concatenate([np.zeros(0, dtype=np.int32), *(f.starts for _, f in parts)])
+    end = np.concatenate([np.zeros(0, dtype=np.int32), *(f.ends for _, f in parts)])
+    kind = np.concatenate([np.zeros(0, dtype=np.int8), *(f.kinds for _, f in parts)])
+    small = np.zeros(table.keys.size, dtype=np.bool_)
+    small[seed[kind == LOWER]] = True
+    order = _counting_order(seed, table.keys.size)
+    rows = Rows(seed[order], content[order], start[order], end[order], NO_CONTEXT, NO_CONTEXT, NO_KINDS)
+    hits = find_hits(world, rows, parameters.shared_limit, parameters.phrase_limit)
+    mine_rows = np.flatnonzero(world.is_response[content])
+    shown = pl.DataFrame(
+        {
+            "content": content[mine_rows],
+            "start": start[mine_rows],
+            "end": end[mine_rows],
+            "kind": kind[mine_rows],
+            "small": small[seed[mine_rows]],
+            "seed": seed[mine_rows],
+        }
+    )
+    return RareNames(_single(hits, world.uses.content, shown), tokens, examined)
+
+
+def _taken(found: Names, rows: npt.NDArray[np.bool_]) -> Names:
+    return Names(found.hashes[rows], found.documents[rows], found.starts[rows], found.ends[rows], found.kinds[rows])
+
+
+def _single(hits: Hits, content_of: Ints, shown: pl.DataFrame) -> pl.DataFrame:
+    """Hits on tokens that one unit supplies, before or after, with how the response writes them."""
+    rows = np.flatnonzero(((hits.kind == SUPPLIED) | (hits.kind == DECOY)) & (hits.holders <= FEW))
+    return (
+        pl.LazyFrame(
+            {
+                "use": hits.use[rows],
+                "content": content_of[hits.use[rows]].astype(np.int32),
+                "start": hits.start[rows],
+                "end": hits.end[rows],
+                "other": hits.other[rows],
+                "other_start": hits.other_start[rows],
+                "holder": hits.holder[rows],
+                "target": hits.kind[rows] == SUPPLIED,
+            }
+        )
+        .filter(pl.col("holder").n_unique().over("use", "start", "end") == 1)
+        .group_by("use", "content", "start", "end", "holder", "target", maintain_order=True)
+        .agg(pl.col("other").last(), pl.col("other_start").last())
+        .join(shown.lazy(), on=["content", "start", "end"], how="inner")
+        .sort("use", "start", "end")
+        .collect()
+    )
