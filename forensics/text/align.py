@@ -9,9 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from forensics.text.fold import Units
 from forensics.text.runs import total_weight
 
@@ -87,14 +84,6 @@ def align(
         inserted += max(0, here - there)
         dropped += max(0, there - here)
     return Alignment(blocks, sum(b.end - b.start for b in blocks), replaced, inserted, dropped)
-
-
-def mask_of(blocks: tuple[Block, ...], start: int, end: int) -> npt.NDArray[np.bool_]:
-    """For each unit of `[start, end)` of the first text: does it lie in a block?"""
-    mask = np.zeros(end - start, dtype=np.bool_)
-    for block in blocks:
-        mask[max(0, block.start - start) : max(0, block.end - start)] = True
-    return mask
 
 
 def _text(units: Units) -> str:
