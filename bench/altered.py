@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import Any
 
 LENGTHS = (80, 120, 200, 500)
-FOREIGN = "amber basin cargo delta ember fjord grove hinge inlet jolly kayak ledge mango north orbit piano quill".split()
+FOREIGN = (
+    "amber basin cargo delta ember fjord grove hinge inlet jolly kayak ledge mango north orbit piano quill".split()
+)
 
 
 def exact(text: str, dice: random.Random) -> str:
@@ -133,7 +135,7 @@ def plant(records: list[dict[str, Any]], n: int, dice: random.Random) -> list[di
             place = free.pop()
             record = records[place]
             streams = STREAMS.get(name)
-            sources = _sources(records, place, 2 * length if streams else length, dice, used, bool(streams))
+            sources = _sources(records, place, length, dice, used, bool(streams))
             wanted = (streams[0] - 1) if streams else 1
             cuts: list[str] = []
             chosen = []
@@ -208,9 +210,11 @@ def _sources(
             continue
         if near and (other.get("worker") != mine.get("worker") or other.get("finished_at", "") <= mine["timestamp"]):
             continue
-        text = other["request"]["messages"][-1].get("content")
-        if isinstance(text, str) and len(text) >= length + 40 and text.isascii():
-            found.append((other, text))
+        for message in other["request"]["messages"][::-1] if near else other["request"]["messages"][-1:]:
+            text = message.get("content")
+            if isinstance(text, str) and len(text) >= length + 40 and text.isascii():
+                found.append((other, text))
+                break
     return found
 
 
@@ -256,6 +260,11 @@ def measure(folder: Path, arguments: argparse.Namespace) -> list[dict[str, Any]]
     (folder / "logs" / "requests.jsonl").write_text(lines + "\n", encoding="utf-8")
     (folder / "planted.json").write_text(json.dumps(planted), encoding="utf-8")
     forensics("run", str(folder / "logs"), "--case", str(case), "--tenants", str(incident / "tenants.csv"))
+    return score(planted, case)
+
+
+def score(planted: list[dict[str, Any]], case: Path) -> list[dict[str, Any]]:
+    """What was planted, with what the case says of it."""
     by_request: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for line in (case / "out" / "fragments.jsonl").read_bytes().split(b"\n"):
         if line:

@@ -133,7 +133,8 @@ def _chained(world: World, grams: Hits) -> _Seeds:
     side = np.isin(kind, (GENERATED, WEAK_GENERATED, AGAIN_GENERATED)).astype(np.int64)
     alone = ~np.isin(kind, (WEAK_SUPPLIED, WEAK_GENERATED, WEAK_DECOY))
     columns = [
-        column[rows].astype(np.int64) for column in (grams.use, grams.other, grams.holder, grams.start, grams.other_start)
+        column[rows].astype(np.int64)
+        for column in (grams.use, grams.other, grams.holder, grams.start, grams.other_start)
     ]
     use, other, holder, first_at, second_at = columns
     order = np.lexsort((second_at, first_at, side, family, holder, other, use))
@@ -146,7 +147,9 @@ def _chained(world: World, grams: Hits) -> _Seeds:
     tenants = max(3, len(world.requests.unit_names))
     worth = np.clip(1.0 - np.log(np.maximum(holders - 1, 1)) / math.log(tenants), 0.1, 1.0)
     found = chain(np.cumsum(new), first_at, second_at, worth)
-    return _Seeds(use, other, holder, family, side, first_at, second_at, alone, (found.score, found.members, found.offsets))
+    return _Seeds(
+        use, other, holder, family, side, first_at, second_at, alone, (found.score, found.members, found.offsets)
+    )
 
 
 def _chosen(seeds: _Seeds) -> dict[int, list[int]]:
@@ -403,7 +406,7 @@ def settle(judged: list[Judged]) -> list[Judged]:
         for item in items:
             inside = [j for j in exact if _inside(j.candidate, item.candidate) >= KEPT_SHARE]
             contrary = [j for j in exact if j.units and _touch(j.candidate, item.candidate) and j.units != item.units]
-            if not item.units and any(j.units for j in inside) or contrary:
+            if (not item.units and any(j.units for j in inside)) or contrary:
                 gone.add(id(item))
                 continue
             gone.update(id(j) for j in inside)

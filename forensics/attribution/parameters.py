@@ -64,5 +64,8 @@ class Parameters:
     swapped_bytes: int = 96 << 20
     """Prompt text read to see whose question a response answers that has nothing to do with its own."""
 
+    interleaved_bytes: int = 256 << 20
+    """Text of requests in flight that responses of unusual word order are compared with."""
+
     seed: int = 0
     """For the coin that breaks ties between a target and a decoy of equal score."""

@@ -17,6 +17,7 @@ from forensics.attribution.findings import Judged
 from forensics.attribution.foreign_script import find_switches
 from forensics.attribution.hits import Carriers, find_hits
 from forensics.attribution.holdings import load_world
+from forensics.attribution.interleaved import find_interleaved
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.seeds import scan
 from forensics.attribution.swapped import find_swapped
@@ -63,7 +64,9 @@ def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tupl
     carriers = (Carriers(world, found.grams), Carriers(world, found.tokens))
     candidates, excluded = build(world, texts, grams, tokens, carriers)
     altered, explained = find_altered(world, texts, grams, carriers)
-    candidates, excluded = [*candidates, *altered], [*excluded, *explained]
+    mixed, unmixed = find_interleaved(corpus, texts, parameters)
+    warnings.extend(unmixed)
+    candidates, excluded = [*candidates, *altered, *mixed], [*excluded, *explained]
     judged, dropped, strata = gather(texts, candidates, (found.tokens_in_responses, found.tokens_in_others), parameters)
     judged = settle(judged)
     switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])
