@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +63,7 @@ MEMBER_SCORE = 8.0  # of a chain that says who else has the passage
 MAX_CHAINS = 48  # of one response field that are aligned, the best first
 MIN_AGREEMENT = 0.55  # share of the units of a copy that agree; below it the two texts are two texts
 MORE_WEIGHT = 12  # weight that must agree outside of the longest exact run for the copy to be an altered one
+MIN_GENERATED = 60  # weight of an altered copy of a response: what models always say, they say in such variants
 MORE_UNITS = 4  # units by which an extension must exceed the longest exact run to be aligned at all
 # Bits paid for an edit: that there is one, and what it takes out and puts in (log2 of both lengths besides).
 EDIT_BITS = 4.0
@@ -221,7 +223,7 @@ class _Maker:
         blocks = founder.blocks
         freedom = 0.0
         replaced = inserted = dropped = 0
-        for left, right in zip(blocks, blocks[1:], strict=False):
+        for left, right in pairwise(blocks):
             here = right.start - left.end
             there = max(0, right.other_start - (left.other_start + left.end - left.start))
             freedom += EDIT_BITS + math.log2(1 + here) + math.log2(1 + there)
@@ -272,7 +274,7 @@ class _Maker:
             return None
         weights = [total_weight(here[block.start : block.end]) for block in blocks]
         more = sum(weights) - max(weights)
-        founder = more >= MORE_WEIGHT
+        founder = more >= MORE_WEIGHT and (side == 0 or sum(weights) >= MIN_GENERATED)
         own = self._own(start, end, there, founder and family == 0)
         if own is None:
             return None

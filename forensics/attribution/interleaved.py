@@ -4,8 +4,8 @@ No seed survives where two streams alternate every few letters, so this search i
 with texts of other tenants' requests that were in flight at the same time on the same worker (or anywhere, where the
 worker is not known), at most NEIGHBOURS of them. A response is looked at when in some stretch of it hardly two
 neighbouring words have ever been written by another tenant's responses (`text.sequences`). The stretch is aligned with
-the likeliest part of each such text (`text.streams`): the pieces of a stream, put together, are its text without a hole.
-The same statistic over as many texts that were not in flight is what chance can do; a stream must beat it clearly.
+the likeliest part of each such text (`text.streams`): the pieces of a stream, put together, are its text without holes.
+The same statistic over texts that were not in flight (CONTROLS) is what chance can do; a stream must beat it clearly.
 
 What is found is a candidate of kind `altered` with one span from the first piece to the last, and the pieces in it.
 What it is worth is measured on the stretch of the other text that the pieces make up, since the words of the response
@@ -15,8 +15,8 @@ are broken. The recipient's own prompt explains a passage that it aligns with ab
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numba
@@ -41,7 +41,8 @@ MIN_UNITS = 40  # units of a text that is compared
 STANDS_OUT = 1.25  # times a text's average of common grams that its likeliest part must have
 MIN_SCORE = 240  # of an alignment; unlike texts reach 220 (1 in 300 pairs of real length)
 OVER_CONTROLS = 1.4  # times the best score among texts not in flight
-CONTROLS = 12  # such texts at least
+CONTROLS = 12  # such texts
+CONTROL_BYTES = 400  # bytes of such a text at least
 MIN_WEIGHT = 60  # weight of the pieces
 MIN_PIECES = 5  # fewer are an altered copy, which seeds find
 PIECE_UNITS = 24  # longest mean piece; longer ones are runs
@@ -76,30 +77,27 @@ def find_interleaved(corpus: Corpus, texts: Texts, parameters: Parameters) -> tu
         return [], ()
     suspects = _suspects(corpus, near)
     texts_of = _TextsOf(world)
-    left = 0
-    spent = 0
+    elsewhere = _Elsewhere(world)
+    left = spent = 0
     needs: list[set[int]] = []
-    chosen: list[_Suspect] = []
+    chosen: list[tuple[_Suspect, list[tuple[int, int, int]], list[int]]] = []
     prompts = prompts_by_request(world, {int(world.uses.request[s.use]) for s in suspects})
     for place, suspect in enumerate(suspects):
         request = int(world.uses.request[suspect.use])
-        theirs = {c for c, _, _ in texts_of.of(near[request], request)}
-        size = int(world.text_bytes[list(theirs)].sum()) if theirs else 0
-        if spent + size > parameters.interleaved_bytes:
+        theirs = texts_of.of(near[request], request)
+        controls = elsewhere.of(suspect.use, near[request])
+        contents = {content for content, _, _ in theirs}
+        spent += int(world.text_bytes[list(contents)].sum()) if contents else 0
+        if spent > parameters.interleaved_bytes:
             left = len(suspects) - place
             break
-        spent += size
-        chosen.append(suspect)
-        needs.append({suspect.content, *theirs, *prompts.get(request, ())})
-    # Texts that were not in flight: those of the neighbours of other suspects, in a fixed order far from each.
+        chosen.append((suspect, theirs, controls))
+        needs.append({suspect.content, *contents, *controls, *prompts.get(request, ())})
     candidates: list[Candidate] = []
     for batch in texts.batches(needs):
-        part = chosen[batch.start : batch.stop]
-        pool = [texts_of.of(near[int(world.uses.request[s.use])], int(world.uses.request[s.use])) for s in part]
-        for place, suspect in enumerate(part):
+        for suspect, theirs, controls in chosen[batch.start : batch.stop]:
             own = prompts.get(int(world.uses.request[suspect.use]), [])
-            others = (pool[(place + step) % len(pool)] for step in range(len(pool) // 3, len(pool)))
-            candidates.extend(_look(world, texts, suspect, own, pool[place], others, near))
+            candidates.extend(_look(world, texts, suspect, own, theirs, controls))
     candidates.sort(key=lambda c: (c.use, c.start, c.end, c.holders[0].unit))
     warnings = (
         f"{left} responses with unusual word order were not compared with the requests in flight: more text than is "
@@ -114,10 +112,9 @@ def _look(
     suspect: _Suspect,
     own: list[int],
     theirs: list[tuple[int, int, int]],
-    others: Iterable[list[tuple[int, int, int]]],
-    near: Ints,
+    controls: list[int],
 ) -> list[Candidate]:
-    """Streams of requests in flight in one response."""
+    """Streams of requests in flight in one response. `controls`: texts that were not in flight."""
     folded = texts.folded(suspect.content)
     whole = folded.units
     found = texts.words(suspect.content)
@@ -131,9 +128,7 @@ def _look(
             streams.append((score, low, content, unit, side))
     if not streams:
         return []
-    chance = _chance(
-        texts, window, {c for c, _, _ in theirs}, {recipient, *(u for _, u, _ in theirs)}, others, len(theirs)
-    )
+    chance = max((_score(window, texts.folded(content).units)[0] for content in controls), default=0)
     results: list[_Found] = []
     for score, low, content, unit, side in sorted(streams, key=lambda s: (-s[0], s[2:])):
         if score < OVER_CONTROLS * chance:
@@ -159,27 +154,6 @@ def _score(window: Units, text: Units) -> tuple[int, int]:
     if ratio < STANDS_OUT:
         return 0, 0
     return best_score(window, text[max(0, low - window.size // 2) : high + window.size // 2]), low
-
-
-def _chance(
-    texts: Texts,
-    window: Units,
-    theirs: set[int],
-    units: set[int],
-    others: Iterable[list[tuple[int, int, int]]],
-    wanted: int,
-) -> int:
-    """The best score among as many texts that were not in flight, of tenants that had nothing in flight."""
-    best = tried = 0
-    for pool in others:
-        for content, unit, _ in pool:
-            if content in theirs or unit in units or unit < 0:
-                continue
-            best = max(best, _score(window, texts.folded(content).units)[0])
-            tried += 1
-            if tried >= max(wanted, CONTROLS):
-                return best
-    return best
 
 
 def _is_stream(units: Units, stream: Stream) -> bool:
@@ -214,7 +188,7 @@ def _candidates(world: World, suspect: _Suspect, results: list[_Found]) -> list[
         stream = group[0].stream
         freedom = 0.0
         inserted = 0
-        for left, right in zip(stream.pieces, stream.pieces[1:], strict=False):
+        for left, right in pairwise(stream.pieces):
             hole = right[2] - (left[2] + left[1] - left[0])
             freedom += PIECE_BITS + math.log2(1 + right[0] - left[1]) + (4.0 + math.log2(1 + hole) if hole else 0.0)
             inserted += right[0] - left[1]
@@ -239,6 +213,31 @@ def _candidates(world: World, suspect: _Suspect, results: list[_Found]) -> list[
 
 def _units_of(stream: Stream) -> set[int]:
     return {unit for low, high, _ in stream.pieces for unit in range(low, high)}
+
+
+class _Elsewhere:
+    """Texts of prompts that were not in flight beside a request, spread evenly over the case."""
+
+    def __init__(self, world: World) -> None:
+        uses = world.uses
+        often = np.bincount(uses.content, minlength=world.text_bytes.size) > OFTEN
+        fit = (uses.side == 0) & (world.text_bytes[uses.content] >= CONTROL_BYTES) & ~often[uses.content]
+        self._world = world
+        self._rows = np.flatnonzero(fit)
+
+    def of(self, use: int, near: Ints) -> list[int]:
+        """At most CONTROLS texts of other requests, of tenants that had nothing in flight; the same on every run."""
+        requests, uses = self._world.requests, self._world.uses
+        units = {int(requests.unit[uses.request[use]]), *(int(requests.unit[r]) for r in near.tolist() if r >= 0)}
+        found: dict[int, None] = {}
+        count = self._rows.size
+        for step in range(4 * CONTROLS if count else 0):
+            row = int(self._rows[(use * 7919 + step * (count // (4 * CONTROLS) + 1)) % count])
+            if int(requests.unit[uses.request[row]]) not in units:
+                found[int(uses.content[row])] = None
+            if len(found) == CONTROLS:
+                break
+        return list(found)
 
 
 class _TextsOf:
