@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +35,9 @@ from forensics.attribution.candidates import (
 )
 from forensics.attribution.findings import Judged
 from forensics.attribution.hits import (
+    AGAIN_DECOY,
+    AGAIN_GENERATED,
+    AGAIN_SUPPLIED,
     DECOY,
     GENERATED,
     MIN_WEIGHT,
@@ -47,7 +51,7 @@ from forensics.attribution.hits import (
 from forensics.attribution.holdings import Ints, World
 from forensics.attribution.texts import Texts
 from forensics.attribution.told import Told
-from forensics.text.align import Block, align, mask_of
+from forensics.text.align import Block, align
 from forensics.text.chains import Scores, chain
 from forensics.text.extend import extend, extend_back
 from forensics.text.fingerprint import GRAM
@@ -59,6 +63,8 @@ MEMBER_SCORE = 8.0  # of a chain that says who else has the passage
 MAX_CHAINS = 48  # of one response field that are aligned, the best first
 MIN_AGREEMENT = 0.55  # share of the units of a copy that agree; below it the two texts are two texts
 MORE_WEIGHT = 12  # weight that must agree outside of the longest exact run for the copy to be an altered one
+MIN_GENERATED = 60  # weight of an altered copy of a response: what models always say, they say in such variants
+MORE_UNITS = 4  # units by which an extension must exceed the longest exact run to be aligned at all
 # Bits paid for an edit: that there is one, and what it takes out and puts in (log2 of both lengths besides).
 EDIT_BITS = 4.0
 KEPT_SHARE = 0.8  # share of an exact fragment that must lie in an altered one to be part of it
@@ -75,6 +81,7 @@ class _Seeds:
     side: Ints
     first_at: Ints
     second_at: Ints
+    alone: npt.NDArray[np.bool_]  # may be all that a copy has
     chains: tuple[Scores, Ints, Ints]  # score, members, offsets
 
     def members(self, number: int) -> Ints:
@@ -122,19 +129,19 @@ def find_altered(
 
 
 def _chained(world: World, grams: Hits) -> _Seeds:
-    rows = np.flatnonzero(
-        np.isin(grams.kind, (SUPPLIED, GENERATED, DECOY, WEAK_SUPPLIED, WEAK_GENERATED, WEAK_DECOY)) & (grams.other >= 0)
-    )
+    rows = np.flatnonzero(np.isin(grams.kind, (*FOREIGN, *DECOYS)) & (grams.other >= 0))
     kind = grams.kind[rows].astype(np.int64)
-    family = np.isin(kind, (DECOY, WEAK_DECOY)).astype(np.int64)
-    side = np.isin(kind, (GENERATED, WEAK_GENERATED)).astype(np.int64)
+    family = np.isin(kind, DECOYS).astype(np.int64)
+    side = np.isin(kind, (GENERATED, WEAK_GENERATED, AGAIN_GENERATED)).astype(np.int64)
+    alone = ~np.isin(kind, (WEAK_SUPPLIED, WEAK_GENERATED, WEAK_DECOY))
     columns = [
-        column[rows].astype(np.int64) for column in (grams.use, grams.other, grams.holder, grams.start, grams.other_start)
+        column[rows].astype(np.int64)
+        for column in (grams.use, grams.other, grams.holder, grams.start, grams.other_start)
     ]
     use, other, holder, first_at, second_at = columns
     order = np.lexsort((second_at, first_at, side, family, holder, other, use))
     use, other, holder, first_at, second_at = (column[order] for column in columns)
-    family, side = family[order], side[order]
+    family, side, alone = family[order], side[order], alone[order]
     new = np.zeros(rows.size, dtype=np.bool_)
     for column in (use, other, holder, family, side):
         new[1:] |= column[1:] != column[:-1]
@@ -142,7 +149,9 @@ def _chained(world: World, grams: Hits) -> _Seeds:
     tenants = max(3, len(world.requests.unit_names))
     worth = np.clip(1.0 - np.log(np.maximum(holders - 1, 1)) / math.log(tenants), 0.1, 1.0)
     found = chain(np.cumsum(new), first_at, second_at, worth)
-    return _Seeds(use, other, holder, family, side, first_at, second_at, (found.score, found.members, found.offsets))
+    return _Seeds(
+        use, other, holder, family, side, first_at, second_at, alone, (found.score, found.members, found.offsets)
+    )
 
 
 def _chosen(seeds: _Seeds) -> dict[int, list[int]]:
@@ -153,6 +162,7 @@ def _chosen(seeds: _Seeds) -> dict[int, list[int]]:
     heads = members[offsets[:-1]]
     use = seeds.use[heads]
     founders = (np.diff(offsets) >= 2) & (score >= MIN_SCORE)
+    founders |= np.add.reduceat(seeds.alone[members], offsets[:-1]) > 0
     kept = np.flatnonzero(np.isin(use, use[founders]) & (score >= MEMBER_SCORE))
     kept = kept[np.lexsort((kept, -score[kept], use[kept]))]
     by_use: dict[int, list[int]] = defaultdict(list)
@@ -161,6 +171,10 @@ def _chosen(seeds: _Seeds) -> dict[int, list[int]]:
         if len(found) < MAX_CHAINS:
             found.append(number)
     return by_use
+
+
+FOREIGN = (SUPPLIED, GENERATED, WEAK_SUPPLIED, WEAK_GENERATED, AGAIN_SUPPLIED, AGAIN_GENERATED)
+DECOYS = (DECOY, WEAK_DECOY, AGAIN_DECOY)
 
 
 class _Maker:
@@ -209,7 +223,7 @@ class _Maker:
         blocks = founder.blocks
         freedom = 0.0
         replaced = inserted = dropped = 0
-        for left, right in zip(blocks, blocks[1:], strict=False):
+        for left, right in pairwise(blocks):
             here = right.start - left.end
             there = max(0, right.other_start - (left.other_start + left.end - left.start))
             freedom += EDIT_BITS + math.log2(1 + here) + math.log2(1 + there)
@@ -246,24 +260,25 @@ class _Maker:
         high, high_other, _ = extend(here, there, int(first_at[-1]) + 1, int(second_at[-1]) + 1)
         start, other_start = int(first_at[0]) + 1 - low, int(second_at[0]) + 1 - low_other
         end, other_end = int(first_at[-1]) + 1 + high, int(second_at[-1]) + 1 + high_other
-        anchors = list(zip(first_at.tolist(), second_at.tolist(), strict=True))
-        found = align(here, there, (start, end), (other_start, other_end), anchors)
-        if not found.blocks:
+        if end - start - longest.matched < MORE_UNITS:
+            blocks: tuple[Block, ...] = (Block(longest.start, longest.end, longest.other_start),)
+        else:
+            anchors = list(zip(first_at.tolist(), second_at.tolist(), strict=True))
+            blocks = align(here, there, (start, end), (other_start, other_end), anchors).blocks
+        if not blocks:
             return None
-        start, end = found.blocks[0].start, found.blocks[-1].end
+        start, end = blocks[0].start, blocks[-1].end
         if side == 0 and self._given(start, end, unit, first_at):
             return None
-        if found.matched < MIN_AGREEMENT * (end - start):
+        if sum(block.end - block.start for block in blocks) < MIN_AGREEMENT * (end - start):
             return None
-        mask = mask_of(found.blocks, start, end)
-        outside = mask.copy()
-        outside[max(0, longest.start - start) : max(0, longest.end - start)] = False
-        more = total_weight(here[start:end][outside])
-        founder = rows.size >= 2 and more >= MORE_WEIGHT
+        weights = [total_weight(here[block.start : block.end]) for block in blocks]
+        more = sum(weights) - max(weights)
+        founder = more >= MORE_WEIGHT and (side == 0 or sum(weights) >= MIN_GENERATED)
         own = self._own(start, end, there, founder and family == 0)
         if own is None:
             return None
-        blocks = _without(found.blocks, own, start)
+        blocks = _without(blocks, own, start)
         kept = sum(total_weight(here[block.start : block.end]) for block in blocks)
         if kept < MIN_WEIGHT:
             if founder and family == 0 and own.any():
@@ -393,7 +408,7 @@ def settle(judged: list[Judged]) -> list[Judged]:
         for item in items:
             inside = [j for j in exact if _inside(j.candidate, item.candidate) >= KEPT_SHARE]
             contrary = [j for j in exact if j.units and _touch(j.candidate, item.candidate) and j.units != item.units]
-            if not item.units and any(j.units for j in inside) or contrary:
+            if (not item.units and any(j.units for j in inside)) or contrary:
                 gone.add(id(item))
                 continue
             gone.update(id(j) for j in inside)

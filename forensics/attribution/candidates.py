@@ -84,6 +84,14 @@ class Candidate:
     crowd: int = 0  # units that hold most of its seeds, whatever the time
     alteration: Alteration | None = None  # None where it agrees unit by unit
 
+    @property
+    def read(self) -> Candidate:
+        """Where its words are read: pieces of a stream have broken them, but the other text has them whole."""
+        if self.alteration is None or not self.alteration.pieces:
+            return self
+        best = self.holders[0]
+        return replace(self, content=best.content, start=best.other_start, end=best.other_end, alteration=None)
+
 
 @dataclass(frozen=True)
 class Excluded:

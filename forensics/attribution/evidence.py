@@ -83,7 +83,7 @@ def gather(
     needs: list[set[int]] = []
     planned: set[int] = set()
     for candidate, found in zip(candidates, sources, strict=True):
-        needed = {candidate.content}
+        needed = {candidate.content, candidate.read.content}
         if candidate.family != "decoy":
             for request in _requests_of(candidate, found):
                 if request not in planned:
@@ -93,7 +93,7 @@ def gather(
     for batch in texts.batches(needs):
         for i in batch:
             candidate = candidates[i]
-            keys.append(keys_of(candidate, texts.words(candidate.content))[1])
+            keys.append(keys_of(candidate.read, texts.words(candidate.read.content))[1])
             if candidate.family != "decoy":
                 generated = not any(s.holder.side == 0 for s in leading(sources[i]))
                 for request in _requests_of(candidate, sources[i]):
@@ -111,10 +111,10 @@ def gather(
     )
     strengths: list[Strength] = []
     shares: list[tuple[float, float, bool]] = []
-    for batch in texts.batches([{candidate.content} for candidate in candidates]):
+    for batch in texts.batches([{candidate.content, candidate.read.content} for candidate in candidates]):
         for i in batch:
             candidate = candidates[i]
-            whole = measure(candidate, texts, counts, int(world.requests.unit[candidate.request]))
+            whole = measure(candidate.read, texts, counts, int(world.requests.unit[candidate.request]))
             strengths.append(replace(whole, bits=whole.bits * _agreement(candidate)))
             shares.append(_shares(candidate, texts))
     charge = _charge(world)
@@ -256,8 +256,11 @@ def _same_question(
 
 def _agreement(candidate: Candidate) -> float:
     """Share of the candidate's units that its best holder has: joined runs pay for the gaps between them."""
-    if candidate.alteration is not None:  # only what agrees was measured
+    if candidate.alteration is not None and not candidate.alteration.pieces:  # only what agrees was measured
         return 1.0
+    if candidate.alteration is not None:
+        best_holder = candidate.holders[0]
+        return min(1.0, best_holder.matched / max(1, best_holder.other_end - best_holder.other_start))
     reach = max(holder.end - holder.start for holder in candidate.holders)
     best = max(h.matched for h in candidate.holders if h.end - h.start == reach)
     return min(1.0, best / reach)

@@ -97,6 +97,8 @@ def judge_generated(
             f"net {net:.0f} bits; decoys do not apply to generated text",
             units,
         )
+    if candidate.alteration is not None:
+        return dropped("model_phrase", "given to other tenants in other words; models vary what they always say")
     own = evidence.kin_recipient
     strongest = max((value for unit, value in evidence.kin_source.items() if unit >= 0), default=0.0)
     if any(value >= parameters.same_question for unit, value in evidence.likeness.items() if unit >= 0):

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from forensics.attribution.holdings import LATE, Ints, World
 from forensics.attribution.seeds import Places, Rows
-from forensics.text.fingerprint import GRAM, NUMBERS, context_run
+from forensics.text.fingerprint import GRAM, NUMBERS, context_run, resumes
 from forensics.text.keys import distinct
 
 # kinds of hits
@@ -25,6 +25,9 @@ SUPPLIED, GENERATED, DECOY, SHARED, PHRASE, REPEATED, OWN, GIVEN = range(8)
 # made of.
 WEAK = 8
 WEAK_SUPPLIED, WEAK_GENERATED, WEAK_DECOY = WEAK + SUPPLIED, WEAK + GENERATED, WEAK + DECOY
+# And again, where the two texts agree once more a little beyond the edge of that run: one seed is enough to look.
+AGAIN = 16
+AGAIN_SUPPLIED, AGAIN_GENERATED, AGAIN_DECOY = AGAIN + SUPPLIED, AGAIN + GENERATED, AGAIN + DECOY
 MAX_WEAK_HOLDERS = 12  # units with a seed, above which it says nothing by itself (reference: DF limit)
 
 MIN_WEIGHT = 28  # weight of the shortest run that is looked at; below it (and below the guaranteed length) runs of
@@ -347,6 +350,7 @@ def _sources(
     latest_time = -LATE
     weak = -1
     weak_time = LATE
+    again = False
     for row in range(low, min(high, low + MAX_GROUP)):
         c = content[row]
         for h in range(h_of[c], h_of[c + 1]):
@@ -363,6 +367,7 @@ def _sources(
                     if time < weak_time:
                         weak_time = time
                         weak = row
+                        again = resumes(before[mine], before[row]) or resumes(after[mine], after[row])
                     continue
             if time < first_time:
                 first_time = time
@@ -376,5 +381,6 @@ def _sources(
         if latest >= 0 and content[latest] != content[first]:
             n = _put(out, n, kind, use, place[mine], end[mine], content[latest], place[latest], holder, holders)
     elif weak >= 0 and kind != REPEATED and holders <= MAX_WEAK_HOLDERS:
-        n = _put(out, n, kind + WEAK, use, place[mine], end[mine], content[weak], place[weak], holder, holders)
+        kind += AGAIN if again else WEAK
+        n = _put(out, n, kind, use, place[mine], end[mine], content[weak], place[weak], holder, holders)
     return n

@@ -103,4 +103,6 @@ def _supplied(
 
 def _altered(candidate: Candidate, best: list[Source]) -> bool:
     """Does the best source differ from the passage in more than folding hides?"""
-    return candidate.alteration is not None or all(s.holder.matched < s.holder.end - s.holder.start for s in best)
+    return candidate.alteration is not None or all(
+        s.holder.matched < max(s.holder.end - s.holder.start, s.holder.other_end - s.holder.other_start) for s in best
+    )

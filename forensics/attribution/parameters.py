@@ -85,6 +85,9 @@ class Parameters:
     """Share of the rarer question's fingerprints in the other question above which the two are the same one, where the
     answer is about what both hold (reference 4.6)."""
 
+    interleaved_bytes: int = 256 << 20
+    """Text of requests in flight that responses of unusual word order are compared with."""
+
     seed: int = 0
     """For the coin that breaks ties between a target and a decoy of equal score."""
 

@@ -22,6 +22,7 @@ from forensics.attribution.foreign_language import find_language_switches
 from forensics.attribution.foreign_script import find_switches
 from forensics.attribution.hits import Carriers, find_hits
 from forensics.attribution.holdings import load_world
+from forensics.attribution.interleaved import find_interleaved
 from forensics.attribution.names import find_names
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.public_sets import without_public
@@ -90,7 +91,9 @@ def _work(
     carriers = (Carriers(world, found.grams), Carriers(world, found.tokens))
     candidates, excluded = build(world, texts, grams, tokens, carriers)
     altered, explained = find_altered(world, texts, grams, carriers)
-    candidates, excluded = [*candidates, *altered], [*excluded, *explained]
+    mixed, unmixed = find_interleaved(corpus, texts, parameters)
+    warnings.extend(unmixed)
+    candidates, excluded = [*candidates, *altered, *mixed], [*excluded, *explained]
     for explain in (without_public, without_templates):
         candidates, explained = explain(texts, candidates, carriers, parameters)
         excluded.extend(explained)

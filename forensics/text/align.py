@@ -8,9 +8,7 @@ report compares itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
+from itertools import pairwise
 
 from forensics.text.fold import Units
 from forensics.text.runs import total_weight
@@ -66,7 +64,7 @@ def align(
             cuts.append((here, there))
     cuts.append((first_span[1], second_span[1]))
     equal: list[Block] = []
-    for (low, other_low), (high, other_high) in zip(cuts, cuts[1:], strict=False):
+    for (low, other_low), (high, other_high) in pairwise(cuts):
         codes = Levenshtein.opcodes(_text(first[low:high]), _text(second[other_low:other_high]))
         for code in codes:
             if code.tag != "equal":
@@ -80,21 +78,13 @@ def align(
                 equal.append(Block(start, end, other))
     blocks = tuple(b for b in equal if total_weight(first[b.start : b.end]) >= SMALL)
     replaced = inserted = dropped = 0
-    for left, right in zip(blocks, blocks[1:], strict=False):
+    for left, right in pairwise(blocks):
         here = right.start - left.end
         there = right.other_start - (left.other_start + left.end - left.start)
         replaced += min(here, there)
         inserted += max(0, here - there)
         dropped += max(0, there - here)
     return Alignment(blocks, sum(b.end - b.start for b in blocks), replaced, inserted, dropped)
-
-
-def mask_of(blocks: tuple[Block, ...], start: int, end: int) -> npt.NDArray[np.bool_]:
-    """For each unit of `[start, end)` of the first text: does it lie in a block?"""
-    mask = np.zeros(end - start, dtype=np.bool_)
-    for block in blocks:
-        mask[max(0, block.start - start) : max(0, block.end - start)] = True
-    return mask
 
 
 def _text(units: Units) -> str:

@@ -344,6 +344,39 @@ def context_run(first: Any, second: Any) -> int:
     return n
 
 
+RESUMED = 4  # units in a row that must agree beyond a change of a unit or two,
+RESUMED_FAR = 5  # and beyond more, in one text only (a dropped or an inserted word)
+NEAR = 2
+FAR = 9
+
+
+@numba.njit(cache=True, nogil=True)
+def resumes(first: Any, second: Any) -> bool:
+    """Do two contexts agree once more after their first difference, a few units skipped in one or both?"""
+    same = context_run(first, second)
+    if same > 16 - RESUMED - 1:
+        return same == 16
+    four = np.uint64(4)
+    one = first >> np.uint64(4 * same)
+    other = second >> np.uint64(4 * same)
+    for skip in range(FAR + 1):
+        for there in range(NEAR + 1):
+            if skip == 0 and there == 0:
+                continue
+            needed = RESUMED if skip <= NEAR else RESUMED_FAR
+            if skip > NEAR and there > 0:
+                break
+            if same + skip + needed > 16:
+                break
+            a = one >> (four * np.uint64(skip))
+            b = other >> (four * np.uint64(there))
+            c = one >> (four * np.uint64(there))
+            d = other >> (four * np.uint64(skip))
+            if (context_run(a, b) >= needed and a != 0) or (context_run(c, d) >= needed and c != 0):
+                return True
+    return False
+
+
 @numba.njit(cache=True, nogil=True)
 def _winnow(buffer: Any, offsets: Any, table: Any, expansions: Any, gram: int, window: int, powers: Any) -> Any:
     # At most one fingerprint a unit and two units a byte (3-byte signs that unfold to 4); unused pages cost nothing.

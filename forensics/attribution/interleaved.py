@@ -1,0 +1,331 @@
+"""Which responses are mixed, piece by piece, with the stream of another request that was in flight?
+
+No seed survives where two streams alternate every few letters, so this search is local: a response is compared only
+with texts of other tenants' requests that were in flight at the same time on the same worker (or anywhere, where the
+worker is not known), at most NEIGHBOURS of them. A response is looked at when in some stretch of it hardly two
+neighbouring words have ever been written by another tenant's responses (`text.sequences`). The stretch is aligned with
+the likeliest part of each such text (`text.streams`): the pieces of a stream, put together, are its text without holes.
+The same statistic over texts that were not in flight (CONTROLS) is what chance can do; a stream must beat it clearly.
+
+What is found is a candidate of kind `altered` with one span from the first piece to the last, and the pieces in it.
+What it is worth is measured on the stretch of the other text that the pieces make up, since the words of the response
+are broken. The recipient's own prompt explains a passage that it aligns with about as well.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numba
+import numpy as np
+
+from forensics.attribution.candidates import Alteration, Candidate, Holder, prompts_by_request
+from forensics.attribution.corpus import Corpus
+from forensics.attribution.holdings import EARLY, LATE, Ints, World
+from forensics.attribution.parameters import Parameters
+from forensics.attribution.texts import Texts
+from forensics.text.fold import Units
+from forensics.text.runs import total_weight
+from forensics.text.sequences import SPAN, Orders, neighbours
+from forensics.text.streams import Stream, best_score, best_stream, likeliest
+
+NEIGHBOURS = 16  # requests in flight that a response is compared with, the latest to arrive first
+LOOKED = 128  # requests that arrived last before a response's end, among which they are sought
+NOVEL = 0.6  # share of new pairs of words in a stretch that makes it worth a look
+MIN_PAIRS = 30  # pairs of words below which a response is not looked at
+OFTEN = 64  # uses of a text above which it is a system prompt that everybody has
+MIN_UNITS = 40  # units of a text that is compared
+STANDS_OUT = 1.25  # times a text's average of common grams that its likeliest part must have
+MIN_SCORE = 240  # of an alignment; unlike texts reach 220 (1 in 300 pairs of real length)
+OVER_CONTROLS = 1.4  # times the best score among texts not in flight
+CONTROLS = 12  # such texts
+CONTROL_BYTES = 400  # bytes of such a text at least
+MIN_WEIGHT = 60  # weight of the pieces
+MIN_PIECES = 5  # fewer are an altered copy, which seeds find
+PIECE_UNITS = 24  # longest mean piece; longer ones are runs
+OWN_SCORE = 0.7  # share of the score that the own prompt must reach to explain a passage
+SAME = 0.5  # share of the matched units that two texts must have in common to be the same stream
+AROUND = 1200  # units around the likeliest part that are aligned in full
+# Bits paid for a piece: that it ends, and how much is leapt over (log2 besides).
+PIECE_BITS = 1.0
+
+
+@dataclass(frozen=True)
+class _Suspect:
+    use: int
+    content: int
+    novelty: float
+    first_pair: int
+
+
+@dataclass(frozen=True)
+class _Found:
+    content: int
+    unit: int
+    side: int
+    stream: Stream
+
+
+def find_interleaved(corpus: Corpus, texts: Texts, parameters: Parameters) -> tuple[list[Candidate], tuple[str, ...]]:
+    """Candidates, by use and start; and a warning where not everything was looked at."""
+    world = corpus.world
+    near = _in_flight(world)
+    if not (near[:, 0] >= 0).any():
+        return [], ()
+    suspects = _suspects(corpus, near)
+    texts_of = _TextsOf(world)
+    elsewhere = _Elsewhere(world)
+    left = spent = 0
+    needs: list[set[int]] = []
+    chosen: list[tuple[_Suspect, list[tuple[int, int, int]], list[int]]] = []
+    prompts = prompts_by_request(world, {int(world.uses.request[s.use]) for s in suspects})
+    for place, suspect in enumerate(suspects):
+        request = int(world.uses.request[suspect.use])
+        theirs = texts_of.of(near[request], request)
+        controls = elsewhere.of(suspect.use, near[request])
+        contents = {content for content, _, _ in theirs}
+        spent += int(world.text_bytes[list(contents)].sum()) if contents else 0
+        if spent > parameters.interleaved_bytes:
+            left = len(suspects) - place
+            break
+        chosen.append((suspect, theirs, controls))
+        needs.append({suspect.content, *contents, *controls, *prompts.get(request, ())})
+    candidates: list[Candidate] = []
+    for batch in texts.batches(needs):
+        for suspect, theirs, controls in chosen[batch.start : batch.stop]:
+            own = prompts.get(int(world.uses.request[suspect.use]), [])
+            candidates.extend(_look(world, texts, suspect, own, theirs, controls))
+    candidates.sort(key=lambda c: (c.use, c.start, c.end, c.holders[0].unit))
+    warnings = (
+        f"{left} responses with unusual word order were not compared with the requests in flight: more text than is "
+        "read for that",
+    )  # fmt: skip
+    return candidates, warnings if left else ()
+
+
+def _look(
+    world: World,
+    texts: Texts,
+    suspect: _Suspect,
+    own: list[int],
+    theirs: list[tuple[int, int, int]],
+    controls: list[int],
+) -> list[Candidate]:
+    """Streams of requests in flight in one response. `controls`: texts that were not in flight."""
+    folded = texts.folded(suspect.content)
+    whole = folded.units
+    found = texts.words(suspect.content)
+    last = min(suspect.first_pair + SPAN, found.starts.size - 1)
+    window = whole[int(found.starts[suspect.first_pair]) : int(found.ends[last])]
+    recipient = int(world.requests.unit[world.uses.request[suspect.use]])
+    streams: list[tuple[int, int, int, int, int]] = []
+    for content, unit, side in theirs:
+        score, low = _score(window, texts.folded(content).units) if unit != recipient else (0, 0)
+        if score >= MIN_SCORE:
+            streams.append((score, low, content, unit, side))
+    if not streams:
+        return []
+    chance = max((_score(window, texts.folded(content).units)[0] for content in controls), default=0)
+    results: list[_Found] = []
+    for score, low, content, unit, side in sorted(streams, key=lambda s: (-s[0], s[2:])):
+        if score < OVER_CONTROLS * chance:
+            continue
+        there = texts.folded(content).units
+        first = max(0, low - AROUND)
+        stream = best_stream(whole, there[first : low + AROUND])
+        if stream is None or not _is_stream(whole, stream):
+            continue
+        stream = _moved(stream, first)
+        passage = whole[stream.start : stream.end]
+        if any(best_score(passage, texts.folded(c).units) >= OWN_SCORE * stream.score for c in own):
+            continue
+        results.append(_Found(content, unit, side, stream))
+    return _candidates(world, suspect, results)
+
+
+def _score(window: Units, text: Units) -> tuple[int, int]:
+    """Best score of a stretch of the response with a text, and where in the text."""
+    if text.size < MIN_UNITS:
+        return 0, 0
+    low, high, ratio = likeliest(window, text)
+    if ratio < STANDS_OUT:
+        return 0, 0
+    return best_score(window, text[max(0, low - window.size // 2) : high + window.size // 2]), low
+
+
+def _is_stream(units: Units, stream: Stream) -> bool:
+    """Many short pieces that together are long enough?"""
+    return (
+        len(stream.pieces) >= MIN_PIECES
+        and stream.matched <= PIECE_UNITS * len(stream.pieces)
+        and sum(total_weight(units[low:high]) for low, high, _ in stream.pieces) >= MIN_WEIGHT
+    )
+
+
+def _moved(stream: Stream, by: int) -> Stream:
+    pieces = tuple((low, high, there + by) for low, high, there in stream.pieces)
+    return Stream(stream.score, stream.start, stream.end, stream.other_start + by, stream.other_end + by, pieces)
+
+
+def _candidates(world: World, suspect: _Suspect, results: list[_Found]) -> list[Candidate]:
+    """One candidate a stream; texts that hold the same stream are its holders together."""
+    groups: list[list[_Found]] = []
+    for result in results:
+        mine = _units_of(result.stream)
+        for group in groups:
+            first = _units_of(group[0].stream)
+            if len(mine & first) >= SAME * min(len(mine), len(first)):
+                group.append(result)
+                break
+        else:
+            groups.append([result])
+    request = int(world.uses.request[suspect.use])
+    made = []
+    for group in groups:
+        stream = group[0].stream
+        freedom = 0.0
+        inserted = 0
+        for left, right in pairwise(stream.pieces):
+            hole = right[2] - (left[2] + left[1] - left[0])
+            freedom += PIECE_BITS + math.log2(1 + right[0] - left[1]) + (4.0 + math.log2(1 + hole) if hole else 0.0)
+            inserted += right[0] - left[1]
+        holders = tuple(
+            Holder(
+                f.content, f.unit, f.side, stream.start, stream.start + f.stream.matched, f.stream.other_start,
+                f.stream.other_end, f.stream.matched,
+            )
+            for f in group
+        )  # fmt: skip
+        dropped = stream.other_end - stream.other_start - stream.matched
+        blocks = tuple((low, high) for low, high, _ in stream.pieces)
+        made.append(
+            Candidate(
+                suspect.use, request, suspect.content, stream.start, stream.end, "target", False, holders,
+                frozenset(f.unit for f in group),
+                alteration=Alteration(blocks, freedom, 0, inserted, dropped, pieces=True),
+            )
+        )  # fmt: skip
+    return made
+
+
+def _units_of(stream: Stream) -> set[int]:
+    return {unit for low, high, _ in stream.pieces for unit in range(low, high)}
+
+
+class _Elsewhere:
+    """Texts of prompts that were not in flight beside a request, spread evenly over the case."""
+
+    def __init__(self, world: World) -> None:
+        uses = world.uses
+        often = np.bincount(uses.content, minlength=world.text_bytes.size) > OFTEN
+        fit = (uses.side == 0) & (world.text_bytes[uses.content] >= CONTROL_BYTES) & ~often[uses.content]
+        self._world = world
+        self._rows = np.flatnonzero(fit)
+
+    def of(self, use: int, near: Ints) -> list[int]:
+        """At most CONTROLS texts of other requests, of tenants that had nothing in flight; the same on every run."""
+        requests, uses = self._world.requests, self._world.uses
+        units = {int(requests.unit[uses.request[use]]), *(int(requests.unit[r]) for r in near.tolist() if r >= 0)}
+        found: dict[int, None] = {}
+        count = self._rows.size
+        for step in range(4 * CONTROLS if count else 0):
+            row = int(self._rows[(use * 7919 + step * (count // (4 * CONTROLS) + 1)) % count])
+            if int(requests.unit[uses.request[row]]) not in units:
+                found[int(uses.content[row])] = None
+            if len(found) == CONTROLS:
+                break
+        return list(found)
+
+
+class _TextsOf:
+    """Texts of requests: (content, unit, side), prompts without those that many requests share, and the response."""
+
+    def __init__(self, world: World) -> None:
+        uses = world.uses
+        self._world = world
+        often = np.bincount(uses.content, minlength=world.text_bytes.size) > OFTEN
+        rows = np.flatnonzero(~often[uses.content])
+        self._rows = rows[np.argsort(uses.request[rows], kind="stable")]
+        self._requests = uses.request[self._rows]
+
+    def of(self, requests: Ints, recipient: int) -> list[tuple[int, int, int]]:
+        """Texts of the given requests (negative numbers are none) that the recipient's request does not hold itself."""
+        uses = self._world.uses
+        own = {int(uses.content[row]) for row in self._between(recipient)}
+        found: dict[tuple[int, int, int], None] = {}
+        for request in requests.tolist():
+            if request < 0:
+                continue
+            unit = int(self._world.requests.unit[request])
+            for row in self._between(request):
+                content = int(uses.content[row])
+                if content not in own:
+                    found[content, unit, int(uses.side[row])] = None
+        return list(found)
+
+    def _between(self, request: int) -> list[int]:
+        low, high = np.searchsorted(self._requests, np.array([request, request + 1]))
+        rows: list[int] = self._rows[low:high].tolist()
+        return rows
+
+
+def _suspects(corpus: Corpus, near: Ints) -> list[_Suspect]:
+    """Responses with a stretch of new word order and something in flight beside them, the newest order first."""
+    world = corpus.world
+    uses = world.uses
+    rows = np.flatnonzero((uses.side == 1) & (near[uses.request, 0] >= 0))
+    unit = np.full(world.text_bytes.size, 0, dtype=np.int64)
+    answers = np.flatnonzero((uses.side == 1) & (world.requests.unit[uses.request] >= 0))
+    unit[uses.content[answers]] = world.requests.unit[uses.request[answers]]
+    orders = Orders()
+    kept = []
+    for keys, sets in corpus.over(world.is_response, lambda batch: (batch[0], neighbours(batch[1], batch[2]))):
+        orders.add(sets, unit[keys])
+        kept.append((keys, sets))
+    novelty = np.zeros(world.text_bytes.size)
+    first = np.zeros(world.text_bytes.size, dtype=np.int64)
+    pairs = np.zeros(world.text_bytes.size, dtype=np.int64)
+    for keys, sets in kept:
+        novelty[keys], first[keys] = orders.unseen(sets, unit[keys])
+        pairs[keys] = np.diff(sets.offsets)
+    content = uses.content[rows]
+    rows = rows[(novelty[content] >= NOVEL) & (pairs[content] >= MIN_PAIRS)]
+    content = uses.content[rows]
+    order = np.lexsort((rows, -novelty[content]))
+    return [_Suspect(int(rows[i]), int(content[i]), float(novelty[content[i]]), int(first[content[i]])) for i in order]
+
+
+def _in_flight(world: World) -> Ints:
+    """For each request up to NEIGHBOURS requests of other units that were in flight beside it; -1 where no more."""
+    requests = world.requests
+    workers = sorted({worker for worker in requests.worker if worker is not None})
+    codes = {worker: code for code, worker in enumerate(workers)}
+    worker = np.array([-1 if name is None else codes[name] for name in requests.worker], dtype=np.int64)
+    known = (requests.received > EARLY) & (requests.finished < LATE) & (requests.unit >= 0)
+    rows = np.flatnonzero(known)
+    rows = rows[np.lexsort((rows, requests.received[rows]))]
+    out = np.full((len(requests.request_id), NEIGHBOURS), -1, dtype=np.int64)
+    for code in [-1, *range(len(workers))]:
+        # A request on a worker meets those of that worker and those of none; one on none meets all.
+        group = rows if code < 0 else rows[(worker[rows] == code) | (worker[rows] < 0)]
+        mine = worker[group] == code
+        _beside(group, mine, requests.received[group], requests.finished[group], requests.unit[group], out)
+    return out
+
+
+@numba.njit(cache=True, nogil=True)
+def _beside(group: Any, mine: Any, received: Any, finished: Any, unit: Any, out: Any) -> None:
+    for place in range(group.size):
+        if not mine[place]:
+            continue
+        last = np.searchsorted(received, finished[place])
+        n = 0
+        for other in range(last - 1, max(-1, last - 1 - LOOKED), -1):
+            if n == NEIGHBOURS:
+                break
+            if unit[other] != unit[place] and finished[other] > received[place]:
+                out[group[place], n] = group[other]
+                n += 1
