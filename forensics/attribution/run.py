@@ -63,6 +63,8 @@ def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tupl
         world, texts, grams, tokens, (Carriers(world, found.grams), Carriers(world, found.tokens))
     )
     judged, dropped, strata = gather(texts, candidates, (found.tokens_in_responses, found.tokens_in_others), parameters)
+    found.grams.close()
+    found.tokens.close()
     switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])
     excluded.extend(dropped)
     swapped, unread = find_swapped(
