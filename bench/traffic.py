@@ -19,8 +19,9 @@ from pathlib import Path
 import numpy as np
 
 SYLLABLES = (
-    "ba be bi bo bra ca ce clo cu da de di dro du fa fe fi flo ga ge gra ha he hi jo ka ke ki la le li lo lu ma me mi mo "
-    "na ne ni no nu pa pe pi plo pra que ra re ri ro ru sa se shi so sta su ta te ti to tra tu va ve vi vo wa we ya ze"
+    "ba be bi bo bra ca ce clo cu da de di dro du fa fe fi flo ga ge gra ha he hi jo ka ke ki la le li lo lu ma me mi "
+    "mo na ne ni no nu pa pe pi plo pra que ra re ri ro ru sa se shi so sta su ta te ti to tra tu va ve vi vo wa "
+    "we ya ze"
 ).split()
 COMMON = 6000
 RARE = 60000

@@ -150,9 +150,9 @@ def build(
             maker.runs("repeated", (REPEATED,))
             maker.runs("decoy", (DECOY,))
             maker.tokens(tokens_by_use.get(use, {}))
-            candidates.extend(with_carriers(candidate, carriers) for candidate in maker.candidates)
+            candidates.extend(maker.candidates)
             excluded.extend(maker.excluded)
-    return candidates, excluded
+    return with_carriers(candidates, carriers), excluded
 
 
 def _by_use(hits: Hits) -> dict[int, ByKind]:
@@ -386,18 +386,23 @@ class _Maker:
         return any(_contains(self.texts.folded(content).units, needle) for content in self.prompts)
 
 
-def with_carriers(candidate: Candidate, carriers: tuple[Carriers, Carriers]) -> Candidate:
+def with_carriers(candidates: list[Candidate], carriers: tuple[Carriers, Carriers]) -> list[Candidate]:
     """Everybody who holds a supplied text is left out of the background, or a leak to many would hide itself.
 
     Not so for a text that nobody supplied: that many tenants were given it is what a habit of the model looks like.
     """
     by_grams, by_tokens = carriers
-    if candidate.token:
-        found = by_tokens.units(candidate.content, candidate.start, candidate.start + 1)
-    else:
-        found = by_grams.units(candidate.content, candidate.start + GRAM - 1, candidate.end)
-    supplied = any(holder.side == 0 for holder in candidate.holders)
-    return replace(candidate, carriers=candidate.carriers | found if supplied else candidate.carriers, crowd=len(found))
+    of_runs = iter(
+        by_grams.units([(one.content, one.start + GRAM - 1, one.end) for one in candidates if not one.token])
+    )
+    of_tokens = iter(by_tokens.units([(one.content, one.start, one.start + 1) for one in candidates if one.token]))
+    result = []
+    for candidate in candidates:
+        found = next(of_tokens if candidate.token else of_runs)
+        supplied = any(holder.side == 0 for holder in candidate.holders)
+        all_carriers = candidate.carriers | found if supplied else candidate.carriers
+        result.append(replace(candidate, carriers=all_carriers, crowd=len(found)))
+    return result
 
 
 def _precedence(holder: Holder) -> float:

@@ -1,11 +1,13 @@
 """The case's texts, read in passes. Kept in memory as one block where they fit into a share of the memory setting.
 
-A pass over the table costs its decompression every time; several passes are needed, so that texts that fit are read
-once. Beyond the share each pass reads the table anew, and memory stays at a few batches.
+A pass over the table costs its decompression every time, and several passes are needed: the table is read once. Texts
+beyond the share go to a nameless file, from which a pass reads at the speed of the disk's cache, and memory stays at a
+few batches.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
@@ -14,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from forensics.attribution.files import nameless, read_all, write_all
 from forensics.attribution.holdings import Ints, World
 from forensics.case.store import Case
 
@@ -32,22 +35,24 @@ class Corpus:
         self.case = case
         self.world = world
         self._fits = int(world.text_bytes.sum()) <= case.resources.memory_bytes // MEMORY_SHARE
-        self._kept: list[TextBatch] = []
+        self._read_once = False
+        self._keys: list[Ints] = []
+        self._offsets: list[Ints] = []
+        self._places: list[npt.NDArray[np.uint8] | tuple[int, int]] = []  # the bytes, or where they are in the file
+        self._file = -1
+        self._end = 0
         self._batch_of = np.zeros(0, dtype=np.int32)
-
-    @property
-    def in_memory(self) -> bool:
-        """Are the texts kept, so that a single one costs nothing to look up?"""
-        return bool(self._kept)
 
     def batches(self, wanted: npt.NDArray[np.bool_]) -> Iterator[TextBatch]:
         """The wanted texts in batches of about BATCH_BYTES: content keys, UTF-8 buffer, offsets."""
-        if self._fits and not self._kept:
-            self._keep()
+        self._prepare()
         pack = _Pack()
-        for batch in self._kept if self._fits else self._read():
-            mask = wanted[batch[0]]
-            if self._fits and mask.all():
+        for keys, offsets, place in zip(self._keys, self._offsets, self._places, strict=True):
+            mask = wanted[keys]
+            if not mask.any():
+                continue
+            batch = keys, self._buffer(place), offsets
+            if mask.all():
                 yield batch
                 continue
             pack.add(batch, np.flatnonzero(mask))
@@ -56,8 +61,18 @@ class Corpus:
         if pack.size:
             yield pack.take()
 
-    def _keep(self) -> None:
+    def close(self) -> None:
+        """Give back memory and disk."""
+        self._keys, self._offsets, self._places = [], [], []
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def _prepare(self) -> None:
         """Read all texts, responses and others apart: the two are asked for apart, and need no copy then."""
+        if self._read_once:
+            return
+        self._read_once = True
         self._batch_of = np.zeros(self.world.text_bytes.size, dtype=np.int32)
         packs = (_Pack(), _Pack())
         for batch in self._read():
@@ -65,14 +80,32 @@ class Corpus:
             for pack, mask in zip(packs, (is_response, ~is_response), strict=True):
                 pack.add(batch, np.flatnonzero(mask))
                 if pack.size >= BATCH_BYTES:
-                    self._keep_batch(pack.take())
+                    self._keep(pack.take())
         for pack in packs:
             if pack.size:
-                self._keep_batch(pack.take())
+                self._keep(pack.take())
 
-    def _keep_batch(self, batch: TextBatch) -> None:
-        self._batch_of[batch[0]] = len(self._kept)
-        self._kept.append(batch)
+    def _keep(self, batch: TextBatch) -> None:
+        keys, buffer, offsets = batch
+        self._batch_of[keys] = len(self._keys)
+        self._keys.append(keys)
+        self._offsets.append(offsets)
+        if self._fits:
+            self._places.append(buffer)
+            return
+        if self._file < 0:
+            self._file = nameless(self.case.root / "restricted" / "spill")
+        write_all(self._file, memoryview(buffer), self._end)
+        self._places.append((self._end, buffer.size))
+        self._end += buffer.size
+
+    def _buffer(self, place: npt.NDArray[np.uint8] | tuple[int, int]) -> npt.NDArray[np.uint8]:
+        if not isinstance(place, tuple):
+            return place
+        start, size = place
+        data = np.empty(size, dtype=np.uint8)
+        read_all(self._file, memoryview(data), start)
+        return data
 
     def over(
         self,
@@ -97,14 +130,19 @@ class Corpus:
                     tick(size)
 
     def text(self, key: int) -> str:
-        """One text. Only while the texts are in memory."""
+        """One text."""
         return self.data(key).tobytes().decode()
 
     def data(self, key: int) -> npt.NDArray[np.uint8]:
-        """One text as UTF-8. Only while the texts are in memory."""
-        keys, buffer, offsets = self._kept[self._batch_of[key]]
-        row = int(np.searchsorted(keys, key))
-        found: npt.NDArray[np.uint8] = buffer[offsets[row] : offsets[row + 1]]
+        """One text as UTF-8."""
+        self._prepare()
+        number = self._batch_of[key]
+        offsets, place = self._offsets[number], self._places[number]
+        row = int(np.searchsorted(self._keys[number], key))
+        low, high = int(offsets[row]), int(offsets[row + 1])
+        if isinstance(place, tuple):
+            return self._buffer((place[0] + low, high - low))
+        found: npt.NDArray[np.uint8] = place[low:high]
         return found
 
     def _read(self) -> Iterator[TextBatch]:

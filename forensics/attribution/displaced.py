@@ -39,10 +39,6 @@ def finding(
     """
     item, suspect = claim.likely, claim.likely.suspect
     content = int(world.uses.content[suspect.use])
-    needed = {content}
-    for place in claim.places:
-        needed.update(prompts.of(int(suspect.near[place])).tolist())
-    texts.load(needed)
     units = texts.folded(content).units.size
     candidate = Candidate(suspect.use, suspect.request, content, 0, units, "target", False, (), frozenset())
     sources = [

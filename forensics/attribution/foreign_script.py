@@ -59,10 +59,6 @@ def find_switches(
     for place, use in enumerate(rows):
         if place % BATCH == 0:
             texts.forget()
-            ahead = rows[place : place + BATCH]
-            texts.load(
-                {int(uses.content[u]) for u in ahead}.union(*(prompts.get(int(uses.request[u]), []) for u in ahead))
-            )
         content, request = int(uses.content[use]), int(uses.request[use])
         own_prompts = prompts.get(request, [])
         if not own_prompts or _explained(texts, own_prompts, by_content[content]):

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from forensics.attribution.holdings import LATE, Ints, World
-from forensics.attribution.seeds import Places, Rows
+from forensics.attribution.seeds import Seeds
 from forensics.text.fingerprint import GRAM, NUMBERS, context_run, resumes
-from forensics.text.keys import distinct
+from forensics.text.keys import among, distinct
 
 # kinds of hits
 # (OWN: the recipient's own material, shared with others; GIVEN: `holder` was given the text before it sent it)
@@ -59,23 +59,33 @@ class Hits:
 class Carriers:
     """Which units hold a passage of a response, on either side and at any time? By the seeds inside it."""
 
-    def __init__(self, world: World, rows: Rows) -> None:
+    def __init__(self, world: World, seeds: Seeds) -> None:
         self._world = world
-        self._rows = rows
-        mine = np.flatnonzero(world.is_response[rows.content])
-        self._order = mine[np.lexsort((rows.start[mine], rows.content[mine]))]
-        self._contents = rows.content[self._order]
+        self._seeds = seeds
 
-    def units(self, content: int, low: int, high: int) -> frozenset[int]:
-        """Units that hold at least half of the seeds whose last unit lies between `low` and `high`."""
-        first, last = _between(self._contents, content)
-        rows = self._order[first:last]
-        starts = self._rows.start[rows]
-        seeds = distinct(self._rows.seed[rows[(starts >= low) & (starts < high)]])
+    def units(self, passages: list[tuple[int, int, int]]) -> list[frozenset[int]]:
+        """Units that hold at least half of the seeds of each passage (text, low, high), by where the seeds start."""
+        asked: list[Ints] = []
+        known = -1
+        for content, low, high in passages:
+            if content != known:
+                known = content
+                hashes, starts = self._seeds.of_text(content)
+            asked.append(distinct(hashes[(starts >= low) & (starts < high)]))
+        if not asked:
+            return []
+        keys, rows = self._seeds.of_hashes(distinct(np.concatenate(asked)))
         holdings = self._world.holdings
         units = len(self._world.requests.unit_names)
-        counts = _holders(seeds, self._rows.seed, self._rows.content, holdings.of_content, holdings.unit, units)
-        return frozenset(np.flatnonzero((2 * counts >= seeds.size) & (counts > 0)).tolist())
+        found = []
+        for hashes, (content, _, _) in zip(asked, passages, strict=True):
+            numbers = np.searchsorted(keys, hashes[among(hashes, keys)]).astype(np.int32)
+            counts = _holders(numbers, rows.seed, rows.content, holdings.of_content, holdings.unit, units)
+            # A seed that no two units share is held by the one that holds this text.
+            low, high = holdings.of_content[content], holdings.of_content[content + 1]
+            counts[[unit for unit in holdings.unit[low:high].tolist() if unit >= 0]] += hashes.size - numbers.size
+            found.append(frozenset(np.flatnonzero((2 * counts >= hashes.size) & (counts > 0)).tolist()))
+        return found
 
 
 @numba.njit(cache=True, nogil=True)
@@ -101,38 +111,40 @@ def _holders(seeds: Any, rows: Any, contents: Any, of_content: Any, unit_of: Any
     return counts
 
 
-def _between(ascending: Places, value: int) -> Ints:
-    """First and last place of `value`. The probe has the array's type, or numpy would convert the whole array."""
-    return np.searchsorted(ascending, np.array([value, value + 1], dtype=ascending.dtype))
-
-
-def find_hits(world: World, rows: Rows, shared_limit: int, phrase_limit: int) -> Hits:
+def find_hits(world: World, seeds: Seeds, shared_limit: int, phrase_limit: int) -> Hits:
     """Apply the rules to every group of equal hashes. Linear in rows, plus sources per candidate."""
     requests, uses, holdings = world.requests, world.uses, world.holdings
-    return Hits(
-        *_walk(
-            rows.seed,
-            rows.content,
-            rows.start,
-            rows.end,
-            rows.before,
-            rows.after,
-            rows.kinds,
-            holdings.of_content,
-            holdings.unit,
-            holdings.supplied,
-            holdings.started,
-            holdings.finished,
-            uses.of_content,
-            uses.request,
-            uses.side,
-            requests.unit,
-            requests.finished,
-            max(1, len(requests.unit_names)) + 1,
-            shared_limit,
-            phrase_limit,
+    parts = []
+    for rows in seeds.groups():
+        parts.append(
+            _walk(
+                rows.seed,
+                rows.content,
+                rows.start,
+                rows.end,
+                rows.before,
+                rows.after,
+                rows.kinds,
+                holdings.of_content,
+                holdings.unit,
+                holdings.supplied,
+                holdings.started,
+                holdings.finished,
+                uses.of_content,
+                uses.request,
+                uses.side,
+                requests.unit,
+                requests.finished,
+                max(1, len(requests.unit_names)) + 1,
+                shared_limit,
+                phrase_limit,
+            )
         )
-    )
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    # By use and place, so that the order does not tell how the seeds were parted.
+    order = np.lexsort(columns[::-1])
+    order = order[np.argsort(columns[1][order], kind="stable")]
+    return Hits(*(column[order] for column in columns))
 
 
 @numba.njit(cache=True, nogil=True)

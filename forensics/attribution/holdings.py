@@ -8,30 +8,109 @@ Isolation units are dense numbers in sorted order; requests without a tenant hav
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+import pyarrow as pa
 
 from forensics.case.store import Case
 
 EARLY = -(1 << 62)
 LATE = 1 << 62
 UNKNOWN_STAY = 3_600_000_000
+ROWS = 1 << 18  # uses read at a time
 
 Ints = npt.NDArray[np.int64]
+
+
+class Names:
+    """Many strings of which few are different: a number each. Read like a list."""
+
+    def __init__(self) -> None:
+        self.names: list[str | None] = []
+        self._numbers: dict[str | None, int] = {}
+        self._parts: list[npt.NDArray[np.int32]] = []
+        self._codes: npt.NDArray[np.int32] | None = None
+
+    @classmethod
+    def of(cls, column: pa.Array) -> Names:
+        """Of one Arrow column."""
+        made = cls()
+        made.add(column)
+        return made
+
+    def add(self, column: pa.Array) -> None:
+        """Append an Arrow column."""
+        coded = column.dictionary_encode(null_encoding="encode")
+        numbers = np.empty(len(coded.dictionary), dtype=np.int32)
+        for place, name in enumerate(coded.dictionary.to_pylist()):
+            if name not in self._numbers:
+                self._numbers[name] = len(self.names)
+                self.names.append(name)
+            numbers[place] = self._numbers[name]
+        self._parts.append(numbers[coded.indices.to_numpy()])
+
+    @property
+    def codes(self) -> npt.NDArray[np.int32]:
+        """Index into `names` of every entry."""
+        if self._codes is None:
+            self._codes = np.concatenate([np.empty(0, dtype=np.int32), *self._parts])
+            self._parts = []
+        return self._codes
+
+    def starting_with(self, start: str) -> npt.NDArray[np.bool_]:
+        """By entry: does it begin so?"""
+        fits = [name is not None and name.startswith(start) for name in self.names]
+        return np.array([*fits, False], dtype=np.bool_)[self.codes]
+
+    def __getitem__(self, place: int) -> str | None:
+        return self.names[self.codes[place]]
+
+    def __len__(self) -> int:
+        return int(self.codes.size)
+
+    def __iter__(self) -> Iterator[str | None]:
+        names = self.names
+        return (names[code] for code in self.codes.tolist())
+
+
+class Strings:
+    """Many different strings, kept as Arrow keeps them. Read like a list."""
+
+    def __init__(self, column: pa.Array) -> None:
+        self._column = column
+
+    def __getitem__(self, place: int) -> str:
+        found: str = self._column[int(place)].as_py()
+        return found
+
+    def __len__(self) -> int:
+        return len(self._column)
+
+    def __iter__(self) -> Iterator[str]:
+        return (self[place] for place in range(len(self)))
+
+
+class Fields(Names):
+    """Names without a gap."""
+
+    def __getitem__(self, place: int) -> str:
+        found = self.names[self.codes[place]]
+        return found if found is not None else ""
 
 
 @dataclass(frozen=True)
 class Requests:
     """One entry per request, indexed by its key (dense from 0)."""
 
-    request_id: list[str]
-    tenant_id: list[str | None]
+    request_id: Strings
+    tenant_id: Names
     unit: Ints
     unit_names: list[str]
-    worker: list[str | None]
+    worker: Names
     received: Ints  # EARLY where unknown
     finished: Ints  # LATE where nothing is known
     examinable: npt.NDArray[np.bool_]
@@ -45,10 +124,10 @@ class Uses:
     content: Ints
     request: Ints
     side: npt.NDArray[np.int8]
-    field: list[str]
-    role: list[str]
-    ordinal: Ints
-    vantage: list[str]
+    field: Fields
+    role: Names
+    ordinal: npt.NDArray[np.int32]
+    vantage: Fields
     of_content: Ints  # row range of content c: of_content[c] .. of_content[c + 1]
 
 
@@ -80,21 +159,8 @@ def load_world(case: Case) -> World:
     requests = _requests(case)
     sizes = pl.DataFrame(case.arrow("attribution/sizes"))
     contents = sizes.height
-    table = pl.DataFrame(case.arrow("attribution/uses"))
-    content = table["content"].to_numpy().astype(np.int64)
-    request = table["request"].to_numpy().astype(np.int64)
-    side = (table["side"] == "response").to_numpy().astype(np.int8)
-    of_content = np.searchsorted(content, np.arange(contents + 1)).astype(np.int64)
-    uses = Uses(
-        content,
-        request,
-        side,
-        table["field"].to_list(),
-        table["role"].to_list(),
-        table["ordinal"].to_numpy().astype(np.int64),
-        table["vantage"].to_list(),
-        of_content,
-    )
+    uses = _uses(case, contents)
+    content, request, side = uses.content, uses.request, uses.side
     is_response = np.zeros(contents, dtype=np.bool_)
     is_prompt = np.zeros(contents, dtype=np.bool_)
     is_response[content[side == 1]] = True
@@ -103,28 +169,59 @@ def load_world(case: Case) -> World:
     return World(requests, uses, holdings, sizes["bytes"].to_numpy().astype(np.int64), is_response, is_prompt)
 
 
-def _requests(case: Case) -> Requests:
-    table = pl.DataFrame(case.arrow("attribution/requests"))
-    names = sorted(set(table["isolation_unit"].drop_nulls().to_list()))
-    codes = {name: code for code, name in enumerate(names)}
-    unit = np.array(
-        [codes[name] if name is not None else -1 for name in table["isolation_unit"].to_list()], dtype=np.int64
+def _uses(case: Case, contents: int) -> Uses:
+    numbers: dict[str, list[npt.NDArray[np.int64]]] = {"content": [], "request": [], "ordinal": []}
+    names = {"field": Fields(), "role": Names(), "vantage": Fields()}
+    sides = Names()
+    for batch in case.batches("attribution/uses", rows=ROWS):
+        for name, parts in numbers.items():
+            parts.append(batch[name].to_numpy(zero_copy_only=False))
+        for name, coded in names.items():
+            coded.add(batch[name])
+        sides.add(batch["side"])
+    none = np.zeros(0, dtype=np.int64)
+    content = np.concatenate([none, *numbers.pop("content")]).astype(np.int64, copy=False)
+    request = np.concatenate([none, *numbers.pop("request")]).astype(np.int64, copy=False)
+    return Uses(
+        content,
+        request,
+        sides.starting_with("response").astype(np.int8),
+        names["field"],
+        names["role"],
+        np.concatenate([none, *numbers.pop("ordinal")]).astype(np.int32),
+        names["vantage"],
+        np.searchsorted(content, np.arange(contents + 1)).astype(np.int64),
     )
+
+
+def _requests(case: Case) -> Requests:
+    arrow = case.arrow("attribution/requests").combine_chunks()
+    table = pl.DataFrame(arrow)
+    units = Names.of(_column(arrow, "isolation_unit"))
+    names = sorted(name for name in units.names if name is not None)
+    places = {name: code for code, name in enumerate(names)}
+    unit = np.array([places.get(name or "", -1) for name in units.names] or [-1], dtype=np.int64)[units.codes]
     received = table["received_us"]
     longest = (table["finished_us"] - received).max()
     stay = longest if isinstance(longest, int) and longest > 0 else UNKNOWN_STAY
     finished = table["finished_us"].fill_null(received + stay)
     return Requests(
-        table["request_id"].to_list(),
-        table["tenant_id"].to_list(),
+        Strings(_column(arrow, "request_id")),
+        Names.of(_column(arrow, "tenant_id")),
         unit,
         names,
-        table["worker"].to_list(),
+        Names.of(_column(arrow, "worker")),
         received.fill_null(finished).fill_null(EARLY).to_numpy().astype(np.int64),
         finished.fill_null(LATE).to_numpy().astype(np.int64),
         table["examinable"].to_numpy().astype(np.bool_),
         (table["response_state"] == "full").to_numpy().astype(np.bool_),
     )
+
+
+def _column(table: pa.Table, name: str) -> pa.Array:
+    """A column in one piece."""
+    column = table[name].combine_chunks()
+    return pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
 
 
 def _holdings(content: Ints, request: Ints, side: npt.NDArray[np.int8], requests: Requests, contents: int) -> Holdings:

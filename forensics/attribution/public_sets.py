@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from forensics.attribution.candidates import Candidate, Excluded, _with_carriers
+from forensics.attribution.candidates import Candidate, Excluded, with_carriers
 from forensics.attribution.carve import carve
 from forensics.attribution.hits import Carriers
 from forensics.attribution.parameters import Parameters
@@ -51,7 +51,7 @@ def without_public(
     for batch in texts.batches([{candidate.content} for candidate in candidates]):
         for candidate in candidates[batch.start : batch.stop]:
             pieces, dropped = _token(candidate, texts, sets) if candidate.token else _run(candidate, texts, sets)
-            kept.extend(piece if piece is candidate else _with_carriers(piece, carriers) for piece in pieces)
+            kept.extend(piece if piece is candidate else with_carriers(piece, carriers) for piece in pieces)
             if candidate.family == "target":
                 excluded.extend(dropped)
     return kept, excluded

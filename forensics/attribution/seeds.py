@@ -1,23 +1,26 @@
 """Which grams and tokens stand in the responses, and where else do they stand?
 
 Pass 1 fingerprints every distinct response text; pass 2 looks in every other text for those fingerprints, at every
-position, so that memory follows the responses, not the log. Who had a seed when, and what follows from it, is `hits`.
+position, through a filter that may say yes too often. The rows go to `partitions`, which keep what a response and two
+units have; only those rows are looked at again. Memory is bounded by the memory setting, whatever the log's size.
+Who had a seed when, and what follows from it, is `hits`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from forensics.attribution.corpus import Corpus, TextBatch
 from forensics.attribution.holdings import Ints
-from forensics.text.fingerprint import SeedTable, fingerprint, probe
+from forensics.attribution.partitions import Partitions, Table, rows_of, that_matter
+from forensics.text.fingerprint import SeedFilter, contexts, select, sift
 from forensics.text.identifiers import identifiers
+from forensics.text.keys import distinct
 from forensics.text.scripts import NAMES, count_scripts
 
 Places = npt.NDArray[np.int32]
@@ -25,11 +28,15 @@ Contexts = npt.NDArray[np.uint64]
 Kinds = npt.NDArray[np.uint8]
 NO_CONTEXT: Contexts = np.zeros(0, dtype=np.uint64)
 NO_KINDS: Kinds = np.zeros(0, dtype=np.uint8)
+SEED_BYTES = 9  # of a response to a fingerprint, in alphabetic scripts
+TOKEN_BYTES = 64  # of a text to an identifier, in a log full of them
+MEMORY_SHARE = 8  # of the memory setting may the rows, the filter and the rows of one group take each
+CONTEXT_BYTES = 40  # of a row with what stands around it, and what it takes to sort it
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Seeds of texts: parallel arrays. `seed` is the id of a seed that some response has."""
+    """Seeds of texts: parallel arrays, equal seeds together, in the order of pass, text and place."""
 
     seed: Places
     content: Places
@@ -38,15 +45,101 @@ class Rows:
     before: Contexts  # what stands around a gram (see text.fingerprint); empty for tokens
     after: Contexts
     kinds: Kinds
-    examined: int = 0  # seeds looked at, whether a response has them or not
+
+
+class Seeds:
+    """The rows of one sort of seed that matter: those that a response has and two units hold."""
+
+    def __init__(self, corpus: Corpus, parts: Partitions, of_text: Callable[[TextBatch], Table], *, context: bool):
+        self._corpus = corpus
+        self._parts = parts
+        self._of_text = of_text
+        self._context = context
+        self._most = corpus.case.resources.memory_bytes // MEMORY_SHARE
+        # Most logs have few: then they are kept. Else each question goes through the parts again.
+        self._kept: list[Table] | None = []
+        size = 0
+        for table in self._matter():
+            size += table.nbytes
+            if self._kept is None or size > self._most:
+                self._kept = None
+                break
+            self._kept.append(table)
+        if self._kept is not None:
+            parts.close()
+
+    def groups(self) -> Iterator[Rows]:
+        """All rows, in groups that fit into memory; a seed's rows are in one group."""
+        for tables in self._grouped():
+            yield self._ordered(tables)
+
+    def of_hashes(self, hashes: Ints) -> tuple[Ints, Rows]:
+        """Those of `hashes` (ascending) that matter, and their rows without contexts; a seed is a place in them."""
+        found = [table[_member(table[:, 0], hashes)] for table in self._tables()]
+        rows = _sorted(found)
+        return distinct(rows[:, 0].copy()), _plain(rows)
+
+    def of_text(self, content: int) -> tuple[Ints, Ints]:
+        """Hash and start of every seed of one text, whether it matters or not."""
+        data = self._corpus.data(content)
+        rows = self._of_text((np.array([content]), data, np.array([0, data.size], dtype=np.int64)))
+        return rows[:, 0], rows[:, 1] & 0x7FFFFFFF
+
+    def close(self) -> None:
+        """Give back memory and disk."""
+        self._kept = []
+        self._parts.close()
+
+    def _matter(self) -> Iterator[Table]:
+        return that_matter(self._parts, self._corpus.world, self._corpus.case.resources.threads)
+
+    def _tables(self) -> Iterator[Table]:
+        return self._matter() if self._kept is None else iter(self._kept)
+
+    def _grouped(self) -> Iterator[list[Table]]:
+        group: list[Table] = []
+        rows = 0
+        for table in self._tables():
+            if group and (rows + table.shape[0]) * CONTEXT_BYTES > self._most:
+                yield group
+                group, rows = [], 0
+            group.append(table)
+            rows += table.shape[0]
+        yield group
+
+    def _ordered(self, tables: list[Table]) -> Rows:
+        plain = _plain(_sorted(tables))
+        if not self._context or plain.seed.size == 0:
+            return plain
+        order = np.argsort(plain.content, kind="stable")
+        contents, places = plain.content[order], plain.start[order]
+        before = np.empty(order.size, dtype=np.uint64)
+        after = np.empty(order.size, dtype=np.uint64)
+        kinds = np.empty(order.size, dtype=np.uint8)
+        wanted = np.zeros(self._corpus.world.text_bytes.size, dtype=np.bool_)
+        wanted[contents] = True
+
+        def work(batch: TextBatch) -> None:
+            keys, buffer, offsets = batch
+            low = np.searchsorted(contents, keys.astype(np.int32))
+            high = np.searchsorted(contents, keys.astype(np.int32), side="right")
+            counts = high - low
+            rows = np.repeat(low - np.cumsum(counts) + counts, counts) + np.arange(int(counts.sum()))
+            documents = np.repeat(np.arange(keys.size, dtype=np.int32), counts)
+            at = order[rows]
+            before[at], after[at], kinds[at] = contexts(buffer, offsets, documents, places[rows])
+
+        for _ in self._corpus.over(wanted, work):
+            pass
+        return replace(plain, before=before, after=after, kinds=kinds)
 
 
 @dataclass(frozen=True)
 class Scan:
-    """What two passes over the texts give: seeds of both kinds by id, and units per script of each text (NAMES)."""
+    """What two passes over the texts give: seeds of both kinds, and units per script of each text (NAMES)."""
 
-    grams: Rows
-    tokens: Rows
+    grams: Seeds
+    tokens: Seeds
     scripts: npt.NDArray[np.int32]
     tokens_in_responses: int
     tokens_in_others: int
@@ -56,54 +149,63 @@ def scan(corpus: Corpus, tick: Callable[[int], None] | None = None) -> Scan:
     """Seeds of all responses, every place where another text has one of them, and the scripts of all texts."""
     world = corpus.world
     scripts = np.zeros((world.text_bytes.size, len(NAMES)), dtype=np.int32)
+    memory = corpus.case.resources.memory_bytes // MEMORY_SHARE
+    folder = corpus.case.root / "restricted" / "spill"
+    answers = int(world.text_bytes[world.is_response].sum())
+    grams = Partitions(folder, answers // SEED_BYTES, memory)
+    tokens = Partitions(folder, int(world.text_bytes.sum()) // TOKEN_BYTES, memory // 4)
 
-    def select(batch: TextBatch) -> tuple[Ints, Rows, Ints, Rows]:
-        keys, buffer, offsets = batch
+    def selected(batch: TextBatch) -> tuple[Any, Any]:
         _count_scripts(scripts, batch)
-        grams = fingerprint(buffer, offsets)
-        gram_rows = _rows(
-            keys, grams.documents, grams.positions, grams.positions + 1, grams.before, grams.after, grams.kinds
-        )
-        tokens = identifiers(buffer, offsets)
-        return grams.hashes, gram_rows, tokens.hashes, _rows(keys, tokens.documents, tokens.starts, tokens.ends)
+        return grams.split(_selected(batch)), tokens.split(_tokens(batch))
 
-    mine = list(corpus.over(world.is_response, select, tick))
-    gram_table, grams = _numbered([part[0] for part in mine], [part[1] for part in mine])
-    token_table, tokens = _numbered([part[2] for part in mine], [part[3] for part in mine])
-    del mine
+    for gram_rows, token_rows in corpus.over(world.is_response, selected, tick):
+        grams.add(*gram_rows)
+        tokens.add(*token_rows)
+    in_responses = tokens.rows
+    gram_filter = _filter(grams, memory, corpus.case.resources.threads)
+    token_filter = _filter(tokens, memory, corpus.case.resources.threads)
 
-    def search(batch: TextBatch) -> tuple[Rows, Rows]:
-        keys, buffer, offsets = batch
+    def sifted(batch: TextBatch) -> tuple[Any, Any, int]:
         _count_scripts(scripts, batch)
-        found = probe(buffer, offsets, gram_table)
-        rows = _rows(
-            keys,
-            found.documents,
-            found.positions,
-            found.positions + 1,
-            found.before,
-            found.after,
-            found.kinds,
-            found.ids,
-        )
-        theirs = identifiers(buffer, offsets)
-        ids = token_table.ids(theirs.hashes)
-        kept = np.flatnonzero(ids >= 0)
-        token_rows = _rows(keys, theirs.documents[kept], theirs.starts[kept], theirs.ends[kept], seed=ids[kept])
-        return rows, replace(token_rows, examined=int(ids.size))
+        keys, buffer, offsets = batch
+        hashes, documents, positions = sift(buffer, offsets, gram_filter)
+        found = _tokens(batch)
+        held = found[token_filter.holds(found[:, 0].copy())]
+        rows = rows_of(hashes, keys[documents], positions, positions + 1)
+        return grams.split(rows), tokens.split(held), found.shape[0]
 
-    gram_parts, token_parts = [grams], [tokens]
-    for gram_rows, token_rows in corpus.over(~world.is_response, search, tick):
-        gram_parts.append(gram_rows)
-        token_parts.append(token_rows)
-    in_others = sum(part.examined for part in token_parts[1:])
+    examined = 0
+    for gram_rows, token_rows, number in corpus.over(~world.is_response, sifted, tick):
+        grams.add(*gram_rows)
+        tokens.add(*token_rows)
+        examined += number
     return Scan(
-        _by_seed(gram_parts, gram_table.keys.size),
-        _by_seed(token_parts, token_table.keys.size),
+        Seeds(corpus, grams, _selected, context=True),
+        Seeds(corpus, tokens, _tokens, context=False),
         scripts,
-        int(tokens.seed.size),
-        in_others,
+        in_responses,
+        examined,
     )
+
+
+def _selected(batch: TextBatch) -> Table:
+    keys, buffer, offsets = batch
+    hashes, documents, positions = select(buffer, offsets)
+    return rows_of(hashes, keys[documents], positions, positions + 1)
+
+
+def _tokens(batch: TextBatch) -> Table:
+    keys, buffer, offsets = batch
+    found = identifiers(buffer, offsets)
+    return rows_of(found.hashes, keys[found.documents], found.starts, found.ends)
+
+
+def _filter(parts: Partitions, most_bytes: int, threads: int) -> SeedFilter:
+    """A filter over all hashes of the rows."""
+    made = SeedFilter.empty(parts.rows, parts.bits, most_bytes)
+    parts.each(lambda rows: made.put(rows[:, 0].copy()), threads)
+    return made
 
 
 def _count_scripts(scripts: npt.NDArray[np.int32], batch: TextBatch) -> None:
@@ -112,68 +214,29 @@ def _count_scripts(scripts: npt.NDArray[np.int32], batch: TextBatch) -> None:
         scripts[keys] = count_scripts(buffer, offsets)
 
 
-def _rows(
-    keys: Ints,
-    documents: Places,
-    starts: Places,
-    ends: Places,
-    before: Contexts = NO_CONTEXT,
-    after: Contexts = NO_CONTEXT,
-    kinds: Kinds = NO_KINDS,
-    seed: Places | None = None,
-) -> Rows:
-    content = keys[documents].astype(np.int32)
-    none = np.zeros(content.size, dtype=np.int32) if seed is None else seed
-    return Rows(none, content, starts.astype(np.int32), ends.astype(np.int32), before, after, kinds)
+def _member(hashes: Any, wanted: Ints) -> npt.NDArray[np.bool_]:
+    if wanted.size == 0:
+        return np.zeros(hashes.size, dtype=np.bool_)
+    places = np.minimum(np.searchsorted(wanted, hashes), wanted.size - 1)
+    return np.asarray(wanted[places] == hashes)
 
 
-def _numbered(hashes: list[Ints], parts: list[Rows]) -> tuple[SeedTable, Rows]:
-    """A table over the responses' seeds, and their rows with the ids filled in."""
-    every = np.concatenate([np.zeros(0, dtype=np.int64), *hashes])
-    table = SeedTable.over(every)
-    return table, replace(_joined(parts), seed=np.searchsorted(table.keys, every).astype(np.int32))
+def _sorted(tables: list[Table]) -> Table:
+    """Rows by hash; equal hashes, which are all in one table, stay in their order."""
+    rows = np.concatenate([np.empty((0, 3), dtype=np.int64), *tables])
+    return rows[np.argsort(rows[:, 0], kind="stable")]
 
 
-def _joined(parts: list[Rows]) -> Rows:
-    """Rows of all parts, one after the other."""
-    empty = np.zeros(0, dtype=np.int32)
+def _plain(rows: Table) -> Rows:
+    """Sorted rows as arrays, seeds numbered from 0."""
+    new = np.ones(rows.shape[0], dtype=np.int32)
+    new[1:] = rows[1:, 0] != rows[:-1, 0]
     return Rows(
-        np.concatenate([empty, *(p.seed for p in parts)]),
-        np.concatenate([empty, *(p.content for p in parts)]),
-        np.concatenate([empty, *(p.start for p in parts)]),
-        np.concatenate([empty, *(p.end for p in parts)]),
-        np.concatenate([NO_CONTEXT, *(p.before for p in parts)]),
-        np.concatenate([NO_CONTEXT, *(p.after for p in parts)]),
-        np.concatenate([NO_KINDS, *(p.kinds for p in parts)]),
+        np.cumsum(new, dtype=np.int32) - np.int32(1),
+        (rows[:, 1] >> 32).astype(np.int32),
+        (rows[:, 1] & 0x7FFFFFFF).astype(np.int32),
+        rows[:, 2].astype(np.int32),
+        NO_CONTEXT,
+        NO_CONTEXT,
+        NO_KINDS,
     )
-
-
-def _by_seed(parts: list[Rows], seeds: int) -> Rows:
-    """Rows of both passes by seed; equal seeds stay in the order of the passes, that is of content and place."""
-    rows = _joined(parts)
-    parts.clear()
-    order = _counting_order(rows.seed, seeds)
-    return Rows(
-        rows.seed[order],
-        rows.content[order],
-        rows.start[order],
-        rows.end[order],
-        rows.before[order] if rows.before.size else rows.before,
-        rows.after[order] if rows.after.size else rows.after,
-        rows.kinds[order] if rows.kinds.size else rows.kinds,
-    )
-
-
-@numba.njit(cache=True, nogil=True)
-def _counting_order(seed: Any, seeds: int) -> Any:
-    """Stable order by seed id, in linear time."""
-    next_place = np.zeros(seeds + 1, dtype=np.int64)
-    for i in range(seed.size):
-        next_place[seed[i] + 1] += 1
-    for i in range(seeds):
-        next_place[i + 1] += next_place[i]
-    order = np.empty(seed.size, dtype=np.int64)
-    for i in range(seed.size):
-        order[next_place[seed[i]]] = i
-        next_place[seed[i]] += 1
-    return order

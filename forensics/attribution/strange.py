@@ -106,5 +106,4 @@ def _prompts_of(world: World, rows: Ints) -> tuple[Ints, Ints]:
 
 def prompt_rows(world: World) -> Ints:
     """Uses on the prompt side, without tool schemas, which ask nothing; sorted by content."""
-    schema = np.fromiter((field.startswith("tools[") for field in world.uses.field), np.bool_, len(world.uses.field))
-    return np.flatnonzero((world.uses.side == 0) & ~schema)
+    return np.flatnonzero((world.uses.side == 0) & ~world.uses.field.starting_with("tools["))

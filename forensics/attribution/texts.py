@@ -3,55 +3,34 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from forensics.attribution.corpus import Corpus
-from forensics.text.fold import Folded, fold, fold_bytes
+from forensics.text.fold import Folded, fold_bytes
 from forensics.text.words import Words, words
 
-FEW = 64  # texts that are looked up one by one rather than read in a pass over all of them
 FOLDED_BYTES = 192 << 20  # folded texts kept
 BATCH_BYTES = 160 << 20  # raw texts that a batch may need
 
 
 @dataclass
 class Texts:
-    """A cache over the corpus; `load` before use, `forget` between batches."""
+    """A cache over the corpus; `forget` between batches."""
 
     corpus: Corpus
-    _raw: dict[int, str] = field(default_factory=dict)
     _folded: OrderedDict[int, Folded] = field(default_factory=OrderedDict)
     _folded_bytes: int = 0
     _words: dict[int, Words] = field(default_factory=dict)
 
-    def load(self, keys: Iterable[int]) -> None:
-        """Fetch the texts of `keys` that are not here yet."""
-        missing = sorted(set(keys) - self._raw.keys())
-        if not missing or self.corpus.in_memory:
-            return
-        if len(missing) <= FEW:
-            for content, text in self.corpus.case.rows("attribution/texts_of", {"keys": missing}):
-                self._raw[int(content)] = text
-            return
-        wanted = np.zeros(self.corpus.world.text_bytes.size, dtype=np.bool_)
-        wanted[missing] = True
-        for contents, buffer, offsets in self.corpus.batches(wanted):
-            data = buffer.tobytes()
-            for content, start, end in zip(contents.tolist(), offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-                self._raw[content] = data[start:end].decode()
-
     def forget(self) -> None:
         """Drop everything."""
-        self._raw.clear()
         self._folded.clear()
         self._folded_bytes = 0
         self._words.clear()
 
     def batches(self, needs: list[set[int]]) -> Iterator[range]:
-        """Ranges of `needs` whose texts fit into a batch, each loaded before it is given. Forgets the one before."""
+        """Ranges of `needs` whose texts fit into a batch. Forgets the one before."""
         first = 0
         while first < len(needs):
             needed: set[int] = set()
@@ -63,18 +42,13 @@ class Texts:
                 needed |= new
                 last += 1
             self.forget()
-            self.load(needed)
             yield range(first, last)
             first = last
         self.forget()
 
     def raw(self, key: int) -> str:
         """The text as logged."""
-        if key not in self._raw:
-            if self.corpus.in_memory:
-                return self.corpus.text(key)
-            self.load([key])
-        return self._raw[key]
+        return self.corpus.text(key)
 
     def folded(self, key: int) -> Folded:
         """The folded text."""
@@ -82,7 +56,7 @@ class Texts:
         if known is not None:
             self._folded.move_to_end(key)
             return known
-        made = fold_bytes(self.corpus.data(key)) if self.corpus.in_memory else fold(self.raw(key))
+        made = fold_bytes(self.corpus.data(key))
         self._folded[key] = made
         self._folded_bytes += made.units.nbytes + made.positions.nbytes
         while self._folded_bytes > FOLDED_BYTES and len(self._folded) > 1:

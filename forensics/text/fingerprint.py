@@ -45,6 +45,7 @@ _SHIFT = np.uint64(33)
 _NIBBLE = np.uint64(0x9E3779B97F4A7C15)
 
 Hashes = npt.NDArray[np.int64]
+Places = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,55 @@ class Fingerprints:
 
 def fingerprint(buffer: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> Fingerprints:
     """Fingerprints of the documents `buffer[offsets[i]:offsets[i+1]]` (UTF-8). Releases the GIL."""
+    hashes, documents, positions = select(buffer, offsets)
+    return Fingerprints(hashes, documents, positions, *contexts(buffer, offsets, documents, positions))
+
+
+def select(buffer: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> tuple[Hashes, Places, Places]:
+    """The fingerprints alone: hashes, documents, positions. Releases the GIL."""
     table = fold_table()
-    return Fingerprints(*_winnow(buffer, offsets, table.table, table.expansions, GRAM, WINDOW, _powers(GRAM)))
+    return _winnow(buffer, offsets, table.table, table.expansions, GRAM, WINDOW, _powers(GRAM))
+
+
+def contexts(
+    buffer: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], documents: Places, positions: Places
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.uint8]]:
+    """What stands around the grams that end at `positions` of `documents` (ascending): before, after, kinds."""
+    table = fold_table()
+    return _contexts(buffer, offsets, documents, positions, table.table, table.expansions, GRAM)
+
+
+@dataclass(frozen=True)
+class SeedFilter:
+    """Which hashes may be among those that were put in? Never a wrong no; a wrong yes once in about a hundred.
+
+    The lowest `bits` bits of a hash say in which part of `words` it is, so that parts can be filled side by side.
+    """
+
+    words: npt.NDArray[np.uint64]
+    bits: int
+
+    @classmethod
+    def empty(cls, hashes: int, bits: int, most_bytes: int) -> SeedFilter:
+        """With room for so many hashes: 2 bytes each, `most_bytes` at most (beyond that it is wrong more often)."""
+        words = min(max(hashes // 4, 1 << 10), max(most_bytes // 8, 1 << 10))
+        return cls(np.zeros(max(1, words >> bits) << bits, dtype=np.uint64), bits)
+
+    def put(self, hashes: Hashes) -> None:
+        """Put in hashes. Hashes of different parts may be put in by several threads."""
+        _put_all(hashes, self.words, self.bits)
+
+    def holds(self, hashes: Hashes) -> npt.NDArray[np.bool_]:
+        """By hash: may it be in?"""
+        return np.asarray(_hold_all(hashes, self.words, self.bits))
+
+
+def sift(
+    buffer: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], seeds: SeedFilter
+) -> tuple[Hashes, Places, Places]:
+    """Hashes, documents and positions of all grams of the documents that may be among `seeds`. Releases the GIL."""
+    table = fold_table()
+    return _sift(buffer, offsets, table.table, table.expansions, GRAM, _powers(GRAM), seeds.words, seeds.bits)
 
 
 FINE_GRAM = 8
@@ -238,6 +286,130 @@ def _kind(units: Any, size: int, start: int, place: int) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
+def _grams(units: Any, size: int, gram: int, powers: Any, values: Any, lengths: Any) -> int:
+    """Hash and length of the gram that ends at each unit, from the unit on that is returned."""
+    first = size
+    rolling = np.uint64(0)
+    if _alphabetic(units, size):  # every unit weighs 1: grams of one length, no bookkeeping
+        for position in range(min(size, gram)):
+            rolling = rolling * _BASE + np.uint64(units[position])
+        if size >= gram:
+            first = gram - 1
+            values[first] = mix(rolling)
+        for position in range(gram, size):
+            rolling = (rolling - np.uint64(units[position - gram]) * powers[gram - 1]) * _BASE
+            rolling += np.uint64(units[position])
+            values[position] = mix(rolling)
+        lengths[first:size] = gram
+        return first
+    gram_weight = 0
+    gram_length = 0
+    for position in range(size):
+        unit = units[position]
+        rolling = rolling * _BASE + np.uint64(unit)
+        gram_weight += weight(unit)
+        gram_length += 1
+        left = units[position - gram_length + 1]
+        while gram_weight - weight(left) >= gram:
+            rolling -= np.uint64(left) * powers[gram_length - 1]
+            gram_weight -= weight(left)
+            gram_length -= 1
+            left = units[position - gram_length + 1]
+        if gram_weight >= gram:
+            first = min(first, position)
+        values[position] = mix(rolling)
+        lengths[position] = gram_length
+    return first
+
+
+@numba.njit(cache=True, nogil=True)
+def _filter_word(value: Any, words: int, bits: int) -> Any:
+    """Index of a hash's word: its part, and a place in the part by the bits above the middle."""
+    part = value & np.uint64((1 << bits) - 1)
+    size = np.uint64(words >> bits)
+    return part * size + ((value >> np.uint64(32)) * size >> np.uint64(32))
+
+
+@numba.njit(cache=True, nogil=True)
+def _filter_bits(value: Any) -> Any:
+    one = np.uint64(1)
+    six = np.uint64(63)
+    return (
+        one << (value >> np.uint64(14) & six)
+        | one << (value >> np.uint64(20) & six)
+        | one << (value >> np.uint64(26) & six)
+    )
+
+
+@numba.njit(cache=True, nogil=True)
+def _put_all(hashes: Any, words: Any, bits: int) -> None:
+    for i in range(hashes.size):
+        value = np.uint64(hashes[i])
+        words[_filter_word(value, words.size, bits)] |= _filter_bits(value)
+
+
+@numba.njit(cache=True, nogil=True)
+def _hold_all(hashes: Any, words: Any, bits: int) -> Any:
+    held = np.empty(hashes.size, dtype=np.bool_)
+    for i in range(hashes.size):
+        value = np.uint64(hashes[i])
+        wanted = _filter_bits(value)
+        held[i] = words[_filter_word(value, words.size, bits)] & wanted == wanted
+    return held
+
+
+@numba.njit(cache=True, nogil=True)
+def _sift(buffer: Any, offsets: Any, table: Any, expansions: Any, gram: int, powers: Any, words: Any, bits: int) -> Any:
+    capacity = 2 * (offsets[-1] - offsets[0]) + 2
+    hashes = np.empty(capacity, dtype=np.int64)
+    documents = np.empty(capacity, dtype=np.int32)
+    positions = np.empty(capacity, dtype=np.int32)
+    n = 0
+    room = 2 * _longest(offsets) + 8
+    units = np.empty(room, dtype=np.uint32)
+    values = np.empty(room, dtype=np.uint64)
+    lengths = np.empty(room, dtype=np.uint8)
+    for document in range(offsets.size - 1):
+        size = _fold_into(buffer, offsets[document], offsets[document + 1], table, expansions, units)
+        first = _grams(units, size, gram, powers, values, lengths)
+        # A short loop, so that the cache misses of the probes overlap.
+        low = n
+        for position in range(first, size):
+            value = values[position]
+            held = _filter_bits(value)
+            positions[n] = position
+            n += words[_filter_word(value, words.size, bits)] & held == held
+        for k in range(low, n):
+            hashes[k] = np.int64(values[positions[k]])
+            documents[k] = document
+    return hashes[:n].copy(), documents[:n].copy(), positions[:n].copy()
+
+
+@numba.njit(cache=True, nogil=True)
+def _contexts(buffer: Any, offsets: Any, documents: Any, positions: Any, table: Any, expansions: Any, gram: int) -> Any:
+    before = np.empty(documents.size, dtype=np.uint64)
+    after = np.empty(documents.size, dtype=np.uint64)
+    kinds = np.empty(documents.size, dtype=np.uint8)
+    units = np.empty(2 * _longest(offsets) + 8, dtype=np.uint32)
+    size = 0
+    last = -1
+    for k in range(documents.size):
+        if documents[k] != last:
+            last = documents[k]
+            size = _fold_into(buffer, offsets[last], offsets[last + 1], table, expansions, units)
+        place = np.int64(positions[k])
+        start = place
+        total = weight(units[start])
+        while total < gram and start > 0:
+            start -= 1
+            total += weight(units[start])
+        before[k] = _around(units, size, start - 1, -1)
+        after[k] = _around(units, size, place + 1, 1)
+        kinds[k] = _kind(units, size, start, place)
+    return before, after, kinds
+
+
+@numba.njit(cache=True, nogil=True)
 def _probe(
     buffer: Any, offsets: Any, table: Any, expansions: Any, gram: int, powers: Any, keys: Any, slots: Any, words: Any
 ) -> Any:
@@ -256,38 +428,7 @@ def _probe(
     word_mask = np.uint64(words.size - 1)
     for document in range(offsets.size - 1):
         size = _fold_into(buffer, offsets[document], offsets[document + 1], table, expansions, units)
-        first = size
-        if _alphabetic(units, size):  # every unit weighs 1: grams of one length, no bookkeeping
-            rolling = np.uint64(0)
-            for position in range(min(size, gram)):
-                rolling = rolling * _BASE + np.uint64(units[position])
-            if size >= gram:
-                first = gram - 1
-                values[first] = mix(rolling)
-            for position in range(gram, size):
-                rolling = (rolling - np.uint64(units[position - gram]) * powers[gram - 1]) * _BASE
-                rolling += np.uint64(units[position])
-                values[position] = mix(rolling)
-            lengths[first:size] = gram
-        else:
-            rolling = np.uint64(0)
-            gram_weight = 0
-            gram_length = 0
-            for position in range(size):
-                unit = units[position]
-                rolling = rolling * _BASE + np.uint64(unit)
-                gram_weight += weight(unit)
-                gram_length += 1
-                left = units[position - gram_length + 1]
-                while gram_weight - weight(left) >= gram:
-                    rolling -= np.uint64(left) * powers[gram_length - 1]
-                    gram_weight -= weight(left)
-                    gram_length -= 1
-                    left = units[position - gram_length + 1]
-                if gram_weight >= gram:
-                    first = min(first, position)
-                values[position] = mix(rolling)
-                lengths[position] = gram_length
+        first = _grams(units, size, gram, powers, values, lengths)
         # Short loops, so that the cache misses of the probes overlap.
         passed = n
         for position in range(first, size):
@@ -384,78 +525,72 @@ def _winnow(buffer: Any, offsets: Any, table: Any, expansions: Any, gram: int, w
     hashes = np.empty(capacity, dtype=np.int64)
     documents = np.empty(capacity, dtype=np.int32)
     positions = np.empty(capacity, dtype=np.int32)
-    before = np.empty(capacity, dtype=np.uint64)
-    after = np.empty(capacity, dtype=np.uint64)
-    kinds = np.empty(capacity, dtype=np.uint8)
     n = 0
-    units = np.empty(2 * _longest(offsets) + 8, dtype=np.uint32)
-    queue_hash = np.zeros(64, dtype=np.uint64)
+    room = 2 * _longest(offsets) + 8
+    units = np.empty(room, dtype=np.uint32)
+    values = np.empty(room, dtype=np.uint64)
+    lengths = np.empty(room, dtype=np.uint8)
+    for document in range(offsets.size - 1):
+        size = _fold_into(buffer, offsets[document], offsets[document + 1], table, expansions, units)
+        first = _grams(units, size, gram, powers, values, lengths)
+        low = n
+        if _alphabetic(units, size):
+            n = _minima(values, first, size, window, positions, n)
+        else:
+            n = _weighted_minima(units, values, first, size, window, positions, n)
+        for k in range(low, n):
+            hashes[k] = np.int64(values[positions[k]])
+            documents[k] = document
+    return hashes[:n].copy(), documents[:n].copy(), positions[:n].copy()
+
+
+@numba.njit(cache=True, nogil=True)
+def _minima(values: Any, first: int, size: int, window: int, out: Any, n: int) -> int:
+    """Places of the rightmost minimum of every full window, each once; of all there is where no window is full."""
+    best = -1
+    last = -1
+    for position in range(first, size):
+        if best < 0 or values[position] <= values[best]:
+            best = position
+        elif best <= position - window:  # it left the window: look through the window for the next
+            best = position - window + 1
+            for k in range(best + 1, position + 1):
+                if values[k] <= values[best]:
+                    best = k
+        if position - first >= window - 1 and best != last:
+            last = best
+            out[n] = best
+            n += 1
+    if last < 0 and best >= 0:
+        out[n] = best
+        n += 1
+    return n
+
+
+@numba.njit(cache=True, nogil=True)
+def _weighted_minima(units: Any, values: Any, first: int, size: int, window: int, out: Any, n: int) -> int:
+    """The same where units weigh differently, and a window is measured in weight."""
     queue_pos = np.zeros(64, dtype=np.int64)
     queue_weight = np.zeros(64, dtype=np.int64)
-    queue_start = np.zeros(64, dtype=np.int64)
-    for document in range(offsets.size - 1):
-        first_row = n
-        size = _fold_into(buffer, offsets[document], offsets[document + 1], table, expansions, units)
-        # Hash and select.
-        rolling = np.uint64(0)
-        gram_weight = 0
-        gram_length = 0
-        total = 0  # weight of all units so far
-        first_total = -1  # the same at the end of the first gram
-        head = 0
-        tail = 0
-        last = -1
-        for position in range(size):
-            unit = units[position]
-            w = weight(unit)
-            total += w
-            rolling = rolling * _BASE + np.uint64(unit)
-            gram_weight += w
-            gram_length += 1
-            left = units[position - gram_length + 1]
-            while gram_weight - weight(left) >= gram:
-                rolling -= np.uint64(left) * powers[gram_length - 1]
-                gram_weight -= weight(left)
-                gram_length -= 1
-                left = units[position - gram_length + 1]
-            if gram_weight < gram:
-                continue
-            if first_total < 0:
-                first_total = total
-            value_hash = mix(rolling)
-            while tail > head and queue_hash[(tail - 1) & 63] >= value_hash:
-                tail -= 1
-            at = tail & 63
-            queue_hash[at] = value_hash
-            queue_pos[at] = position
-            queue_weight[at] = total
-            queue_start[at] = position - gram_length + 1
-            tail += 1
-            while total - queue_weight[head & 63] > window - 1:
-                head += 1
-            if total - first_total >= window - 1 and queue_pos[head & 63] != last:
-                last = queue_pos[head & 63]
-                hashes[n] = np.int64(queue_hash[head & 63])
-                documents[n] = document
-                positions[n] = last
-                before[n] = np.uint64(queue_start[head & 63])
-                n += 1
-        if last < 0 and tail > head:  # too short for a full window: one fingerprint all the same
-            hashes[n] = np.int64(queue_hash[head & 63])
-            documents[n] = document
-            positions[n] = queue_pos[head & 63]
-            before[n] = np.uint64(queue_start[head & 63])
+    total = 0  # weight from the end of the first gram on
+    head = 0
+    tail = 0
+    last = -1
+    for position in range(first, size):
+        if position > first:
+            total += weight(units[position])
+        while tail > head and values[queue_pos[(tail - 1) & 63]] >= values[position]:
+            tail -= 1
+        queue_pos[tail & 63] = position
+        queue_weight[tail & 63] = total
+        tail += 1
+        while total - queue_weight[head & 63] > window - 1:
+            head += 1
+        if total >= window - 1 and queue_pos[head & 63] != last:
+            last = queue_pos[head & 63]
+            out[n] = last
             n += 1
-        for k in range(first_row, n):
-            start = np.int64(before[k])
-            before[k] = _around(units, size, start - 1, -1)
-            after[k] = _around(units, size, positions[k] + 1, 1)
-            kinds[k] = _kind(units, size, start, positions[k])
-    return (
-        hashes[:n].copy(),
-        documents[:n].copy(),
-        positions[:n].copy(),
-        before[:n].copy(),
-        after[:n].copy(),
-        kinds[:n].copy(),
-    )
+    if last < 0 and tail > head:
+        out[n] = queue_pos[head & 63]
+        n += 1
+    return n
