@@ -123,9 +123,9 @@ def find_altered(
             maker = _Maker(world, texts, use, own, told, seeds)
             for family in (0, 1):
                 found = [n for n in chosen[use] if int(seeds.family[seeds.members(n)[0]]) == family]
-                candidates.extend(with_carriers(c, carriers) for c in maker.candidates(found, family))
+                candidates.extend(maker.candidates(found, family))
             excluded.extend(maker.excluded)
-    return candidates, excluded
+    return with_carriers(candidates, carriers), excluded
 
 
 def _chained(world: World, grams: Hits) -> _Seeds:

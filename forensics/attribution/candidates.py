@@ -405,6 +405,12 @@ def with_carriers(candidates: list[Candidate], carriers: tuple[Carriers, Carrier
     return result
 
 
+def pieces_with_carriers(pieces: list[tuple[Candidate, bool]], carriers: tuple[Carriers, Carriers]) -> list[Candidate]:
+    """Pieces in their order; those that are marked as cut out of a candidate get carriers of their own."""
+    cut = iter(with_carriers([piece for piece, fresh in pieces if fresh], carriers))
+    return [next(cut) if fresh else piece for piece, fresh in pieces]
+
+
 def _precedence(holder: Holder) -> float:
     return (holder.start - holder.end) * (SUPPLIER_LEAD if holder.side == 0 else 1.0)
 

@@ -272,7 +272,6 @@ def _by_place(context: Context, link: Link, use: int) -> Judged:
     requests = world.requests
     content = int(world.uses.content[use])
     prompt = prompts_by_request(world, {link.source}).get(link.source, [])
-    texts.load({content, *prompt})
     units = texts.folded(content).units.size
     sources = []
     if prompt:

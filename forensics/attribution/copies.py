@@ -23,7 +23,7 @@ import numpy.typing as npt
 from forensics.attribution.corpus import Corpus, TextBatch
 from forensics.attribution.generated import near_in_time
 from forensics.attribution.holdings import LATE, Ints, World
-from forensics.attribution.seeds import Rows
+from forensics.attribution.seeds import Seeds
 from forensics.attribution.texts import Texts
 from forensics.text.fingerprint import fine_fingerprints
 
@@ -48,10 +48,10 @@ class Copy:
     near: bool  # on the same worker not long before, or in the last minutes where workers are not known
 
 
-def propose(corpus: Corpus, rows: Rows) -> set[tuple[int, int]]:
+def propose(corpus: Corpus, seeds: Seeds) -> set[tuple[int, int]]:
     """Pairs of response texts (content keys, the smaller first) that may be nearly the same; a text held twice too."""
     world = corpus.world
-    pairs = _sketched(*_shared(rows.content[mine := world.is_response[rows.content]], rows.seed[mine].astype(np.int64)))
+    pairs = _sketched(*_of_seeds(seeds))
     short = world.is_response & (world.text_bytes < SHORT_BYTES)
 
     def fine(batch: TextBatch) -> tuple[Ints, Ints]:
@@ -70,6 +70,20 @@ def propose(corpus: Corpus, rows: Rows) -> set[tuple[int, int]]:
     contents, counts = np.unique(held, return_counts=True)
     pairs |= {(content, content) for content in contents[(counts > 1) & (counts <= MOST_UNITS)].tolist()}
     return pairs
+
+
+def _of_seeds(seeds: Seeds) -> tuple[Ints, Ints]:
+    """The same over the seeds of runs. Part by part, since most seeds are held by too few or too many."""
+    parts = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))]
+    first = 0
+    for contents, hashes in seeds.of_responses():
+        _, tokens = np.unique(hashes, return_inverse=True)
+        kept, shared = _shared(contents, tokens.astype(np.int64))
+        parts.append((kept, shared + first))
+        first += tokens.max(initial=-1) + 1
+    content, token = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    order = np.lexsort((token, content))
+    return content[order], token[order]
 
 
 def _shared(contents: npt.NDArray[Any], tokens: Ints) -> tuple[Ints, Ints]:
@@ -104,11 +118,11 @@ def _sketched(contents: Ints, tokens: Ints) -> set[tuple[int, int]]:
     return pairs
 
 
-def find_copies(corpus: Corpus, texts: Texts, rows: Rows) -> list[Copy]:
+def find_copies(corpus: Corpus, texts: Texts, seeds: Seeds) -> list[Copy]:
     """Responses that are nearly another tenant's response that had been begun before they ended."""
     world = corpus.world
     partners: dict[int, set[int]] = defaultdict(set)
-    for first, second in propose(corpus, rows):
+    for first, second in propose(corpus, seeds):
         partners[first].add(second)
         partners[second].add(first)
     by_content = {content: _answers(world, content) for content in partners}

@@ -6,6 +6,7 @@ hits, not fragments: joining hits to runs, judging their worth and naming source
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forensics.attribution.holdings import LATE, Ints, World
-from forensics.attribution.seeds import Seeds
+from forensics.attribution.seeds import Rows, Seeds
 from forensics.text.fingerprint import GRAM, NUMBERS, context_run, resumes
 from forensics.text.keys import among, distinct
 
@@ -111,11 +112,11 @@ def _holders(seeds: Any, rows: Any, contents: Any, of_content: Any, unit_of: Any
     return counts
 
 
-def find_hits(world: World, seeds: Seeds, shared_limit: int, phrase_limit: int) -> Hits:
-    """Apply the rules to every group of equal hashes. Linear in rows, plus sources per candidate."""
+def find_hits(world: World, groups: Iterable[Rows], shared_limit: int, phrase_limit: int) -> Hits:
+    """Apply the rules to every seed; the rows of a seed are in one group. Linear in rows, plus sources per candidate."""
     requests, uses, holdings = world.requests, world.uses, world.holdings
     parts = []
-    for rows in seeds.groups():
+    for rows in groups:
         parts.append(
             _walk(
                 rows.seed,

@@ -17,7 +17,7 @@ from forensics.attribution.candidates import Excluded, prompts_by_request
 from forensics.attribution.findings import Judged
 from forensics.attribution.holdings import World
 from forensics.attribution.rare_names import RareNames
-from forensics.attribution.strength import keys_of
+from forensics.attribution.strength import keys_between
 from forensics.attribution.texts import Texts
 from forensics.text.characters import character_model
 from forensics.text.fold import Units
@@ -168,7 +168,7 @@ def _same_subject(texts: Texts, question: int, other: int) -> bool:
     worth = bits[part.ends - first] - bits[part.starts - first]
     telling = part.hashes[(worth >= ASKED_BITS) & ~part.single]
     if part.single.mean() > 0.5:
-        _, keys = keys_of(part, first, int(part.ends[-1]))
+        _, keys = keys_between(part, first, int(part.ends[-1]))
         telling = keys
-    held = among(distinct(telling), distinct(keys_of(texts.words(other), 0, texts.folded(other).units.size)[1]))
+    held = among(distinct(telling), distinct(keys_between(texts.words(other), 0, texts.folded(other).units.size)[1]))
     return int(held.sum()) >= ASKED_WORDS and float(held.mean()) >= ASKED_SHARE

@@ -32,7 +32,7 @@ from forensics.attribution.name_places import Group, Place, groups_of, without_e
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.rare_names import RareNames, find_rare_names
 from forensics.attribution.sources import Source, locate, rank
-from forensics.attribution.strength import Counts, Strength, count_background, keys_of, measure
+from forensics.attribution.strength import Counts, Strength, count_background, keys_between, measure
 from forensics.attribution.texts import Texts
 from forensics.text.names import LOWER
 from forensics.text.runs import total_weight
@@ -172,7 +172,7 @@ def _score(
     needs = [{group.content} for group in groups]
     for batch in texts.batches(needs):
         for group in groups[batch.start : batch.stop]:
-            keys += [keys_of(texts.words(group.content), place.start, place.end)[1] for place in group.places]
+            keys += [keys_between(texts.words(group.content), place.start, place.end)[1] for place in group.places]
     if not keys:
         return []
     counts = count_background(corpus, np.concatenate(keys), parameters.background_bytes // BACKGROUND_SHARE)

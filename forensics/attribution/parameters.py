@@ -97,6 +97,7 @@ class Parameters:
 
     canaries_sha256: str = ""
     """Digest of the canaries in use, empty for none; set by the stage."""
+
     def in_effect(self) -> Parameters:
         """The same with limits out of reach for the rules that are switched off. Raises UsageError for a rule that
         cannot be."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from forensics.attribution.candidates import Candidate, Excluded, with_carriers
+from forensics.attribution.candidates import Candidate, Excluded, pieces_with_carriers
 from forensics.attribution.carve import carve
 from forensics.attribution.hits import Carriers
 from forensics.attribution.parameters import Parameters
@@ -46,15 +46,15 @@ def without_public(
     if "public_text" in parameters.without_rules or not candidates or not references(case):
         return candidates, []
     sets = _sets(case, texts, candidates)
-    kept: list[Candidate] = []
+    kept: list[tuple[Candidate, bool]] = []
     excluded: list[Excluded] = []
     for batch in texts.batches([{candidate.content} for candidate in candidates]):
         for candidate in candidates[batch.start : batch.stop]:
             pieces, dropped = _token(candidate, texts, sets) if candidate.token else _run(candidate, texts, sets)
-            kept.extend(piece if piece is candidate else with_carriers(piece, carriers) for piece in pieces)
+            kept.extend((piece, piece is not candidate) for piece in pieces)
             if candidate.family == "target":
                 excluded.extend(dropped)
-    return kept, excluded
+    return pieces_with_carriers(kept, carriers), excluded
 
 
 def _sets(case: Case, texts: Texts, candidates: list[Candidate]) -> _Sets:

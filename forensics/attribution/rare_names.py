@@ -17,7 +17,7 @@ from forensics.attribution.corpus import Corpus, TextBatch
 from forensics.attribution.hits import DECOY, SUPPLIED, Hits, find_hits
 from forensics.attribution.holdings import Ints
 from forensics.attribution.parameters import Parameters
-from forensics.attribution.seeds import NO_CONTEXT, NO_KINDS, Rows, _counting_order
+from forensics.attribution.seeds import NO_CONTEXT, NO_KINDS, Rows
 from forensics.text.fingerprint import SeedTable
 from forensics.text.names import LOWER, Names, names
 from forensics.text.vocabulary import Spread, TermSets
@@ -86,9 +86,9 @@ def find_rare_names(corpus: Corpus, parameters: Parameters) -> RareNames:
     kind = np.concatenate([np.zeros(0, dtype=np.int8), *(f.kinds for _, f in parts)])
     small = np.zeros(table.keys.size, dtype=np.bool_)
     small[seed[kind == LOWER]] = True
-    order = _counting_order(seed, table.keys.size)
+    order = np.argsort(seed, kind="stable")
     rows = Rows(seed[order], content[order], start[order], end[order], NO_CONTEXT, NO_CONTEXT, NO_KINDS)
-    hits = find_hits(world, rows, parameters.shared_limit, parameters.phrase_limit)
+    hits = find_hits(world, [rows], parameters.shared_limit, parameters.phrase_limit)
     mine_rows = np.flatnonzero(world.is_response[content])
     shown = pl.DataFrame(
         {

@@ -85,8 +85,8 @@ def _work(
 
     corpus = Corpus(case, world)
     found = scan(corpus, tick)
-    grams = find_hits(world, found.grams, parameters.shared_limit, parameters.phrase_limit)
-    tokens = find_hits(world, found.tokens, parameters.shared_limit, parameters.phrase_limit)
+    grams = find_hits(world, found.grams.groups(), parameters.shared_limit, parameters.phrase_limit)
+    tokens = find_hits(world, found.tokens.groups(), parameters.shared_limit, parameters.phrase_limit)
     texts = Texts(corpus)
     carriers = (Carriers(world, found.grams), Carriers(world, found.tokens))
     candidates, excluded = build(world, texts, grams, tokens, carriers)
@@ -99,6 +99,7 @@ def _work(
         excluded.extend(explained)
     judged, dropped, strata = gather(texts, candidates, (found.tokens_in_responses, found.tokens_in_others), parameters)
     judged = settle(judged)
+    found.tokens.close()
     switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])
     excluded.extend(dropped)
     switches += find_language_switches(corpus, texts, [*judged, *switches], excluded)
@@ -113,6 +114,7 @@ def _work(
         any(s.correlated for s in strata),
         parameters,
     )
+    found.grams.close()
     warnings.extend(displaced.warnings)
     whole = {item.candidate.use for item in displaced.judged}
     parts = [item for item in judged if item.candidate.use not in displaced.replaced]

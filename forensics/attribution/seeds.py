@@ -79,6 +79,14 @@ class Seeds:
         rows = _sorted(found)
         return distinct(rows[:, 0].copy()), _plain(rows)
 
+    def of_responses(self) -> Iterator[tuple[Ints, Ints]]:
+        """Text and hash of the seeds that responses hold, part by part; all rows of a hash are in one part."""
+        is_response = self._corpus.world.is_response
+        for table in self._tables():
+            contents = table[:, 1] >> 32
+            mine = is_response[contents]
+            yield contents[mine], table[:, 0][mine]
+
     def of_text(self, content: int) -> tuple[Ints, Ints]:
         """Hash and start of every seed of one text, whether it matters or not."""
         data = self._corpus.data(content)

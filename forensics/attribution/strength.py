@@ -76,6 +76,15 @@ def keys_of(candidate: Candidate, found: Words) -> tuple[Words, Keys]:
         blocks = np.array(candidate.alteration.blocks, dtype=np.int64).reshape(-1, 2)
         place = np.searchsorted(blocks[:, 0], found.starts, side="right") - 1
         inside &= (place >= 0) & (found.ends <= blocks[np.maximum(place, 0), 1])
+    return _keys(found, inside)
+
+
+def keys_between(found: Words, start: int, end: int) -> tuple[Words, Keys]:
+    """The whole words between two units, and every key that scoring looks up."""
+    return _keys(found, (found.starts >= start) & (found.ends <= end))
+
+
+def _keys(found: Words, inside: npt.NDArray[np.bool_]) -> tuple[Words, Keys]:
     part = Words(found.starts[inside], found.ends[inside], found.hashes[inside], found.single[inside])
     if part.hashes.size == 0:
         return part, part.hashes

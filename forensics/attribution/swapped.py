@@ -35,7 +35,7 @@ from forensics.attribution.likely import PROMPT_SHARE, Likely, Spans, Suspect, w
 from forensics.attribution.nearby import Neighbours, Prompts, look_up, nearest_first, prompts_of_case
 from forensics.attribution.own_terms import without_own
 from forensics.attribution.parameters import Parameters
-from forensics.attribution.seeds import Rows
+from forensics.attribution.seeds import Seeds
 from forensics.attribution.strange import Strange, find_strange
 from forensics.attribution.texts import Texts
 
@@ -70,7 +70,7 @@ class Displaced:
 def find_swapped(
     corpus: Corpus,
     texts: Texts,
-    seeds: Rows,
+    seeds: Seeds,
     scripts: npt.NDArray[np.int32],
     grams: Hits,
     judged: list[Judged],

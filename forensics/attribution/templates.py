@@ -13,7 +13,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from forensics.attribution.candidates import Candidate, Excluded, _with_carriers
+from forensics.attribution.candidates import Candidate, Excluded, pieces_with_carriers
 from forensics.attribution.carve import carve
 from forensics.attribution.corpus import TextBatch
 from forensics.attribution.hits import Carriers
@@ -42,14 +42,14 @@ def without_templates(
     templates = {cluster for cluster, units in spans.items() if len(units) >= parameters.template_tenants}
     if not templates:
         return candidates, []
-    kept: list[Candidate] = []
+    kept: list[tuple[Candidate, bool]] = []
     excluded: list[Excluded] = []
     for batch in texts.batches([{candidate.content} for candidate in candidates]):
         for candidate in candidates[batch.start : batch.stop]:
             cluster, mask = _explained(candidate, clusters, templates)
             folded = texts.folded(candidate.content)
             pieces, parts = carve(candidate, folded.units[candidate.start : candidate.end], mask)
-            kept.extend(piece if piece is candidate else _with_carriers(piece, carriers) for piece in pieces)
+            kept.extend((piece, piece is not candidate) for piece in pieces)
             if candidate.family != "target":
                 continue
             for low, high, share in parts:
@@ -60,7 +60,7 @@ def without_templates(
                 )
                 holders = len(_suppliers(candidate))
                 excluded.append(Excluded(candidate.use, start, end, "template", detail, holders))
-    return kept, excluded
+    return pieces_with_carriers(kept, carriers), excluded
 
 
 def _suppliers(candidate: Candidate) -> set[int]:

@@ -260,7 +260,9 @@ def _scan(
                 is_han = single and (0x3400 <= first <= 0x9FFF or first >= 0x20000)
                 if han_length > 0 and not is_han:
                     if HAN_LEAST <= han_length <= HAN_MOST:
-                        n = _put(out, n, mix(han), document, position - han_length, position, HAN, only, keys, slots, words)
+                        n = _put(
+                            out, n, mix(han), document, position - han_length, position, HAN, only, keys, slots, words
+                        )
                     han, han_length = np.uint64(0), 0
                 if single:
                     if is_han:
@@ -278,7 +280,9 @@ def _scan(
                 han, han_length = np.uint64(0), 0
             if kana_length > 0:
                 if 3 <= kana_length <= LOOSE:
-                    n = _put(out, n, mix(kana), document, position - kana_length, position, KANA, only, keys, slots, words)
+                    n = _put(
+                        out, n, mix(kana), document, position - kana_length, position, KANA, only, keys, slots, words
+                    )
                 kana, kana_length = np.uint64(0), 0
             if length == 0:
                 start = position
