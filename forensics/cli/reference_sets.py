@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from forensics.case.words import counted
 from forensics.cli.options import CaseArgument, Json, Quiet, Verbose
 from forensics.cli.terminal import Result, Terminal, perform
 
@@ -48,7 +49,8 @@ def add(
 
         with terminal.progress() as progress, Case.open(case) as opened:
             made = add_reference(opened, file, name, field, progress)
-        warnings = (f"{made.rejected} lines or files held no text",) if made.rejected else ()
+        lost = counted(made.rejected, "line or file", "lines or files")
+        warnings = (f"{lost} held no text",) if made.rejected else ()
 
         def human() -> Iterable[RenderableType]:
             from forensics.cli.render import table, text

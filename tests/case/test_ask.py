@@ -54,6 +54,7 @@ EXPECTED: dict[str, tuple[dict[str, str], tuple[str, ...], list[tuple[Any, ...]]
             ("rejected_lines", 1, 4, "lines"),
         ],
     ),
+    "references": ({}, ("name",), []),
     "rejects": ({}, ("evidence_name", "line", "byte_offset", "reason"), [("engine.jsonl", 4, 900, "bad_json")]),
     "repeated-ids": ({}, ("request_id",), []),
     "request": (
@@ -101,6 +102,16 @@ def test_repeated_ids_are_listed_with_their_tenants(filled: Case, filler: Any) -
     assert [(row["request_id"], row["requests"], row["tenant_ids"]) for row in found] == [
         ("req-1", 2, ["acme", "globex"])
     ]
+
+
+def test_references_are_counted_by_what_they_set_aside(filled: Case, filler: Any) -> None:
+    filler(filled, "reference_sets", [{"name": "minutes"}, {"name": "harbour minutes"}, {"name": "unused"}])
+    rule = {"rule": "public_text", "recipient_request_id": "req-1"}
+    details = ["100% of it stands in the reference harbour minutes", "70% of it stands in the reference minutes"]
+    filler(filled, "exclusions", [{**rule, "request": i, "detail": details[i % 2]} for i in range(3)])
+    filler(filled, "exclusions", [{**rule, "request": 0, "detail": details[0]}])
+    found = [(row["name"], row["runs_set_aside"], row["requests"]) for row in ask(filled, "references").records()]
+    assert found == [("harbour minutes", 3, 2), ("minutes", 1, 1), ("unused", 0, 0)]
 
 
 def test_readiness_takes_the_advice_of_the_most_specific_format(filled: Case, filler: Any) -> None:
