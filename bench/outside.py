@@ -87,8 +87,8 @@ def show(name: str, reports: list[dict[str, Any]]) -> None:
         total["false strong"] += report["false_strong"]
         total["wrong"] += report["wrong_tenants"]
         total.update({f"lookalike {label}": count for label, count in report["lookalikes"].items()})
-    print(f"  findings {total['findings']}, of them on no leak {total['false']}; probable {total['strong']}, of them on "
-          f"no leak {total['false strong']}; naming a wrong tenant {total['wrong']}")  # fmt: skip
+    print(f"  findings {total['findings']}, of them on no leak {total['false']}; probable {total['strong']}, of them "
+          f"on no leak {total['false strong']}; naming a wrong tenant {total['wrong']}")  # fmt: skip
     taken = {label: count for label, count in total.items() if label.startswith("lookalike")}
     print(f"  lookalikes taken for leaks at probable: {taken or 'none'}\n")
 

@@ -1,4 +1,4 @@
-"""A log of real texts, with leaks planted in it: real questions, answers, documents and program text from a corpus file.
+"""A log of real texts, with leaks planted in it: real questions, answers, documents and code from a corpus file.
 
     python bench/planted_corpus.py CORPUS OUT [--seed N] [--requests N] [--tenants N] [--leaks N]
 

@@ -56,19 +56,22 @@ ASKS = (
     "Who is the customer and what is it about? Copy the details.",
 )
 # Lookalikes: the same public text for two tenants, and the same question.
-QUOTE = "It is a truth universally acknowledged, that a single man in possession of a good fortune, must be in want of a wife."
+QUOTE = (
+    "It is a truth universally acknowledged, that a single man in possession of a good fortune, must be in want of a "
+    "wife."
+)
 PUBLIC = (("norvik-freight", f"Repeat this sentence: {QUOTE}"), ("quill-legal", f"Repeat this sentence: {QUOTE}"),
           ("cormack-bank", "What is the capital of France?"), ("zellen-travel", "What is the capital of France?"),
           ("selwyn-clinic", "What is the capital of France?"))  # fmt: skip
 AT_ONCE = 4
-TOKENS = 56
+TOKENS = 44
 
 
 def prompts() -> list[tuple[str, str]]:
     """(tenant, text) in the order of sending: neighbours belong to different tenants."""
     found: list[tuple[str, str]] = []
     for turn in range(3):
-        for ask in ASKS[: 3 if turn == 0 else 2]:
+        for ask in ASKS[turn : turn + 2] if turn < 2 else ASKS[:1]:
             for tenant, people in PEOPLE.items():
                 name, number, address, matter = people[turn]
                 record = f"Customer record of {tenant}: {name}, {number}, {address}, concerning {matter}."
@@ -80,12 +83,10 @@ def prompts() -> list[tuple[str, str]]:
 def ask(url: str, rid: str, text: str) -> tuple[float, float]:
     """Send one request as a stream and read it to its end; when it began and ended, Unix seconds."""
     body = {
-        "model": "smollm2", "rid": rid, "stream": True, "temperature": 0, "max_tokens": TOKENS,
-        "messages": [{"role": "user", "content": text}],
+        "rid": rid, "text": f"<|im_start|>user\n{text}<|im_end|>\n<|im_start|>assistant\n", "stream": True,
+        "sampling_params": {"temperature": 0, "max_new_tokens": TOKENS},
     }  # fmt: skip
-    request = urllib.request.Request(
-        f"{url}/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}
-    )
+    request = urllib.request.Request(f"{url}/generate", json.dumps(body).encode(), {"Content-Type": "application/json"})
     began = time.time()
     with urllib.request.urlopen(request, timeout=600) as answer:
         for _ in answer:
@@ -111,7 +112,7 @@ def send(url: str, wanted: list[tuple[str, str]]) -> list[dict[str, Any]]:
     for number, (tenant, text) in enumerate(wanted):
         threads.append(threading.Thread(target=one, args=(number, tenant, text)))
         threads[-1].start()
-        time.sleep(0.4)
+        time.sleep(1)
     for thread in threads:
         thread.join()
     return sorted(records, key=lambda record: record["timestamp"])
@@ -168,9 +169,7 @@ def truth(engine: Path, faults: Path, gateway: list[dict[str, Any]]) -> list[dic
 
 
 def asked(body: dict[str, Any]) -> str:
-    """The user's text of a logged request, in either API's shape."""
-    if body.get("messages"):
-        return str(body["messages"][-1]["content"])
+    """The prompt of a logged request."""
     return str(body.get("text") or "")
 
 

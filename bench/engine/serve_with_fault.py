@@ -15,6 +15,7 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from sglang.srt.layers.attention import torch_native_backend
@@ -26,7 +27,7 @@ LOG = os.environ.get("FAULT_LOG", "faults.jsonl")
 
 def note(**facts: Any) -> None:
     """One line of the fault log."""
-    with open(LOG, "a", encoding="utf-8") as file:
+    with Path(LOG).open("a", encoding="utf-8") as file:
         file.write(json.dumps({**facts, "at": time.time()}) + "\n")
 
 
