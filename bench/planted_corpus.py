@@ -5,8 +5,9 @@
 CORPUS holds one JSON object a line (`id, source, licence, lang, kind, prompt, response`; plain or zstd); it is given,
 not shipped. Each record becomes one request of one invented tenant. Several answers to one question go to different
 tenants on purpose, licence texts to many: these must not be reported. A leak is an excerpt of an earlier text of
-another tenant, set into an answer, exact or lightly altered; only excerpts are taken of which no three windows stand
-in any other tenant's text. The planting knows no detector and shares no code with the simulator.
+another tenant, set into an answer, exact or lightly altered; its beginning, middle and end stand in no other tenant's
+text. Where some other part of it does (a second answer to the same question, the same task in another programming
+language), its class is `near_duplicate`. The planting knows no detector and shares no code with the simulator.
 """
 
 from __future__ import annotations
@@ -164,6 +165,9 @@ def plant(made: list[dict[str, Any]], leaks: int, dice: random.Random) -> list[d
         windows = [part[:width], part[len(part) // 2 : len(part) // 2 + width], part[-width:]]
         if any(holders.of(window) - {source["tenant"]} for window in windows):
             continue
+        near = any(
+            holders.of(part[at : at + width]) - {source["tenant"]} for at in range(0, len(part) - width, width // 4)
+        )
         way = dice.choice(WAYS)
         leak = altered(part, way, dice)
         own = victim["answer"]
@@ -180,7 +184,7 @@ def plant(made: list[dict[str, Any]], leaks: int, dice: random.Random) -> list[d
                 "source_field": "prompt" if side == "prompt" else "response",
                 "kind": "verbatim" if leak in source[side] else "altered", "altered": leak not in source[side],
                 "ambiguous_with": [], "equivalent_sources": [], "response_tenant_id": victim["tenant"],
-                "class": f"real/{way}", "language": language(source), "source_chars": len(part), "pieces": [],
+                "class": "real/near_duplicate" if near else f"real/{way}", "language": language(source), "source_chars": len(part), "pieces": [],
                 "chain": None, "chars": len(leak),
             }
         )  # fmt: skip

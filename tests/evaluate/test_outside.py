@@ -117,6 +117,7 @@ def test_real_texts_carry_the_planted_leaks(tmp_path: Path):
         if row["class"] in ("real/case", "real/rewrapped", "real/bullets", "real/cut", "real/verbatim"):
             assert bare(text) in bare(held)
     assert {row["kind"] for row in truth} == {"verbatim", "altered"}
+    assert not any(row["class"] == "real/near_duplicate" for row in truth)  # made of random sentences
     assert all(row["class"] == "same_question" for row in rows(tmp_path / "out" / "lookalikes.jsonl"))
     again = tmp_path / "again"
     planted_corpus.build(tmp_path / "corpus.jsonl", again, 3, 240, 12, 40)
