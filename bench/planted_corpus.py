@@ -169,6 +169,7 @@ def plant(made: list[dict[str, Any]], leaks: int, dice: random.Random) -> list[d
             holders.of(part[at : at + width]) - {source["tenant"]} for at in range(0, len(part) - width, width // 4)
         )
         way = dice.choice(WAYS)
+        label = "real/near_duplicate" if near else f"real/{way}"
         leak = altered(part, way, dice)
         own = victim["answer"]
         spaces = [m.end() for m in re.finditer(r"[.!?。\n]\s*", own)] or [len(own)]
@@ -184,7 +185,7 @@ def plant(made: list[dict[str, Any]], leaks: int, dice: random.Random) -> list[d
                 "source_field": "prompt" if side == "prompt" else "response",
                 "kind": "verbatim" if leak in source[side] else "altered", "altered": leak not in source[side],
                 "ambiguous_with": [], "equivalent_sources": [], "response_tenant_id": victim["tenant"],
-                "class": "real/near_duplicate" if near else f"real/{way}", "language": language(source), "source_chars": len(part), "pieces": [],
+                "class": label, "language": language(source), "source_chars": len(part), "pieces": [],
                 "chain": None, "chars": len(leak),
             }
         )  # fmt: skip
