@@ -156,9 +156,8 @@ def show_classes(reports: list[dict[str, Any]], total: dict[str, Any]) -> None:
                     f"{cell['wrong_tenant']:7}{cell['right_set']:6}{cell['char_f1']:7.3f}{cell['plagdet']:9.3f}{shown:>10}"
                 )
     for verdict, key in (("any verdict", "classes"), ("probable or better", "strong_classes")):
-        print(
-            f"\n{'copies against English at equal bits, ' + verdict:56}{'leaks':>8}{'recall':>8}{'English':>9}{'gap':>8}"
-        )
+        title = f"copies against English at equal bits, {verdict}"
+        print(f"\n{title:56}{'leaks':>8}{'recall':>8}{'English':>9}{'gap':>8}")
         for language, (leaks, own, english) in against_english(merged(reports, key, "copies")).items():
             print(f"{language:56}{leaks:8}{own:8.3f}{english:9.3f}{own - english:8.3f}")
     print(f"\nchains of shifted answers found whole: {total['chains_whole']} of {total['chains']}")

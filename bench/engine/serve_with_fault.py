@@ -67,48 +67,58 @@ class Rows:
 
 
 class Streams:
-    """The response-path fault, in the process that hands texts to clients."""
+    """The response-path fault, in the process that hands texts to clients.
+
+    Texts arrive in pieces, for one request at a time or for several. What arrives for a partner waits in `held` until
+    the victim's own next piece, so that the client sees one stream.
+    """
 
     def __init__(self) -> None:
         self.handle = tokenizer_manager.TokenizerManager._handle_batch_output
-        self.partner: dict[str, tuple[str, str]] = {}
+        self.live: dict[str, None] = {}
         self.known: set[str] = set()
+        self.givers: dict[str, tuple[str, str]] = {}  # source -> (victim, way)
+        self.swapped: set[str] = set()
+        self.held: dict[str, tuple[str, str]] = {}  # victim -> (text, source)
         self.lengths: dict[str, int] = {}
         self.count = 0
 
     async def __call__(self, manager: Any, output: Any) -> None:
         texts = getattr(output, "output_strs", None)
         if texts:
-            self.cross(output.rids, texts)
+            for place, rid in enumerate(output.rids):
+                texts[place] = self.cross(rid, texts[place])
+                if output.finished_reasons[place] is not None:
+                    self.live.pop(rid, None)
         await self.handle(manager, output)
 
-    def cross(self, rids: list[str], texts: list[str]) -> None:
-        """Hand texts to the wrong ones, and write down which part of which answer is foreign."""
-        fresh = [rid for rid in rids if rid not in self.known]
-        self.known.update(rids)
-        if fresh and len(rids) > 1:
+    def cross(self, rid: str, text: str) -> str:
+        """What the client of `rid` gets in place of `text`; writes down which part of its answer is foreign."""
+        if rid not in self.known:
+            self.known.add(rid)
             self.count += 1
-            if self.count % STREAMS == 0:
-                first = fresh[0]
-                second = next(rid for rid in rids if rid != first)
-                if second not in self.partner:
-                    way = "swap" if self.count // STREAMS % 2 else "mix"
-                    self.partner[first] = (second, way)
-                    if way == "swap":
-                        self.partner[second] = (first, way)
-        given = dict(zip(rids, texts, strict=True))
-        for place, rid in enumerate(rids):
-            source, way = self.partner.get(rid, ("", ""))
-            foreign = given.get(source, "") if source else ""
-            start = self.lengths.get(rid, 0)
-            if source in given and way == "swap":
-                texts[place] = foreign
-            elif foreign and way == "mix":
-                texts[place] = given[rid] + foreign
-                start += len(given[rid])
-            if foreign:
-                note(fault="streams", way=way, victim=rid, source=source, start=start, end=start + len(foreign))
-            self.lengths[rid] = self.lengths.get(rid, 0) + len(texts[place])
+            others = [other for other in self.live if other not in self.givers]
+            if others and self.count % STREAMS == 0:
+                self.pair(rid, others[-1], "swap" if self.count // STREAMS % 2 else "mix")
+            self.live[rid] = None
+        victim, way = self.givers.get(rid, ("", ""))
+        if victim in self.live:
+            self.held[victim] = (self.held.get(victim, ("", rid))[0] + text, rid)
+        own = "" if rid in self.swapped else text
+        foreign, source = self.held.pop(rid, ("", ""))
+        start = self.lengths.get(rid, 0) + len(own)
+        if foreign:
+            way = "swap" if rid in self.swapped else "mix"
+            note(fault="streams", way=way, victim=rid, source=source, start=start, end=start + len(foreign))
+        self.lengths[rid] = start + len(foreign)
+        return own + foreign
+
+    def pair(self, first: str, second: str, way: str) -> None:
+        """From now on `second` gets what is meant for `first`, and the other way round if they are swapped."""
+        self.givers[first] = (second, way)
+        if way == "swap":
+            self.givers[second] = (first, way)
+            self.swapped |= {first, second}
 
 
 if ROWS:
