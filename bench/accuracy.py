@@ -155,6 +155,11 @@ def show_classes(reports: list[dict[str, Any]], total: dict[str, Any]) -> None:
                     f"{cell['found']:7}{share(cell['found'], cell['leaks']):>8}{cell['right_tenant']:7}"
                     f"{cell['wrong_tenant']:7}{cell['right_set']:6}{cell['char_f1']:7.3f}{cell['plagdet']:9.3f}{shown:>10}"
                 )
+    for verdict, key in (("any verdict", "classes"), ("probable or better", "strong_classes")):
+        title = f"copies against English at equal bits, {verdict}"
+        print(f"\n{title:56}{'leaks':>8}{'recall':>8}{'English':>9}{'gap':>8}")
+        for language, (leaks, own, english) in against_english(merged(reports, key, "copies")).items():
+            print(f"{language:56}{leaks:8}{own:8.3f}{english:9.3f}{own - english:8.3f}")
     print(f"\nchains of shifted answers found whole: {total['chains_whole']} of {total['chains']}")
     print(
         f"leaks without a source: {total['sourceless']}, with a tenant named: {total['sourceless_named']} (promised 0)"
@@ -163,6 +168,21 @@ def show_classes(reports: list[dict[str, Any]], total: dict[str, Any]) -> None:
         "boilerplate, templates and same-question answers in probable: "
         f"{share(total['lookalikes_shared'], total['findings_strong'])} (promised 0.010 at most)"
     )
+
+
+def against_english(cells: dict[tuple[str, str], dict[str, Any]]) -> dict[str, tuple[int, float, float]]:
+    """Language -> leaks, recall, recall of English on leaks of the same bits; bands that English lacks are left out."""
+    english = {
+        band: cell["found"] / cell["leaks"] for (name, band), cell in cells.items() if name == "en" and band != "all"
+    }
+    found: dict[str, tuple[int, float, float]] = {}
+    for language in sorted({name for name, _ in cells}):
+        mine = [(b, c) for (name, b), c in cells.items() if name == language and b in english]
+        leaks = sum(cell["leaks"] for _, cell in mine)
+        if leaks:
+            own = sum(cell["found"] for _, cell in mine) / leaks
+            found[language] = (leaks, own, sum(cell["leaks"] * english[b] for b, cell in mine) / leaks)
+    return found
 
 
 def merged(reports: list[dict[str, Any]], key: str, name: str) -> dict[tuple[str, str], dict[str, Any]]:
