@@ -231,7 +231,8 @@ def long(chance: random.Random, text: Text) -> Turns:
 def call(number: int, messages: list[dict[str, str]], answer: str) -> dict[str, object]:
     """One record of the house format."""
     seconds = number // 4
-    at = f"2026-05-{1 + seconds // 86400 % 28:02d}T{seconds // 3600 % 24:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}Z"
+    day, hour = 1 + seconds // 86400 % 28, seconds // 3600 % 24
+    at = f"2026-05-{day:02d}T{hour:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}Z"
     return {
         "request_id": f"req-{number:09d}",
         "tenant_id": f"tenant-{len(messages[0]['content']) % 50}",

@@ -133,8 +133,8 @@ def _join_warnings(figures: dict[str, Any]) -> list[str]:
     items = sum(found["requests"] for found in figures["joins"] if found["outcome"] == "custom_id_not_sure")
     if items:
         warnings.append(
-            f"{items} items of batches have lines of input and of output that stay apart: their custom_id may be one of "
-            "another batch; give the input, output and error file of each batch in a case of its own"
+            f"{items} items of batches have lines of input and of output that stay apart: their custom_id may be one "
+            "of another batch; give the input, output and error file of each batch in a case of its own"
         )
     if unsure:
         warnings.append(

@@ -14,15 +14,15 @@ import wrapping as write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forensics.case.errors import NothingReadable
+from forensics.case.store import Case
 from forensics.ingest import transcoders
 from forensics.ingest.blocks import Oversized
 from forensics.ingest.detect import detect
 from forensics.ingest.documents import value_spans
-from forensics.case.errors import NothingReadable
-from forensics.case.store import Case
 from forensics.ingest.record import FileContext
-from forensics.ingest.run import Parameters, run
 from forensics.ingest.registry import registry
+from forensics.ingest.run import Parameters, run
 from forensics.ingest.units import Unit, line_units, span_units
 from forensics.ingest.worker import Block, FileFacts
 from forensics.ingest.wrappers import NAMES, load, peel

@@ -123,7 +123,9 @@ def _placed(unit: Unit, spans: Spans, read: Callable[[Unit], Iterable[Unit]]) ->
                 start, length = len(data) - len(data[position:].lstrip(b" \t\r\n,")), 0
                 if start > position:
                     more = data.count(b"\n", position, start)
-                    between = Unit(b"", unit.offset + position, start - position, unit.line + lines, more, structure=True)
+                    between = Unit(
+                        b"", unit.offset + position, start - position, unit.line + lines, more, structure=True
+                    )
                     yield (between,)
                     lines += more
                     position = start
