@@ -19,6 +19,7 @@ fuzz: $(READY)  ## 100,000 mutations of the samples of every family of formats (
 	FORENSICS_FUZZ=100000 $(BIN)/python -m pytest tests/ingest/test_fuzz.py
 
 bench: $(READY)  ## throughput and accuracy on simulated incidents (minutes)
+	$(BIN)/python bench/ingest.py --memory-megabytes 2000
 	$(BIN)/python bench/throughput.py
 	$(BIN)/python bench/accuracy.py
 

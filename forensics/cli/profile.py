@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forensics.case.errors import NothingReadable, UsageError
-from forensics.cli.options import Json, Quiet, TimeZone, Verbose
+from forensics.cli.options import Json, PrivateKeys, Quiet, TimeZone, Verbose
 from forensics.cli.terminal import Result, Terminal, perform
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def test(
         typer.Argument(metavar="[EVIDENCE...]", help="Logs to try it on; none: the profile alone.", show_default=False),
     ] = None,
     time_zone: TimeZone = None,
+    private_key: PrivateKeys = None,
     most: Annotated[int, typer.Option("--lines", metavar="N", min=1, help="Lines to read at most.")] = 100_000,
     reveal: Annotated[bool, typer.Option("--reveal", help="Show the texts of the mapped records.")] = False,
     json: Json = False,
@@ -41,7 +42,14 @@ def test(
 
         if reveal and not evidence:
             raise UsageError("--reveal shows the texts of records; give evidence to read them from")
-        trial = try_profile(profile, tuple(evidence or ()), time_zone=time_zone or "UTC", reveal=reveal, most=most)
+        trial = try_profile(
+            profile,
+            tuple(evidence or ()),
+            time_zone=time_zone or "UTC",
+            private_keys=tuple(private_key or ()),
+            reveal=reveal,
+            most=most,
+        )
         data = {**asdict(trial), "share": trial.share}
         warnings = (NO_CASE,) if reveal else ()
         nothing = bool(evidence) and not trial.records and not trial.events

@@ -27,7 +27,15 @@ _START = (
     "from forensics.ingest.isolated.{} import main; main(sys.argv[1:])"
 )
 # What a reader may say of a record or a file; anything else counts as damage.
-REASONS = ("bad_container", "encrypted_container", "memory", "oversized_line", "too_deep", "unreadable_entry")
+REASONS = (
+    "bad_container",
+    "encrypted_container",
+    "memory",
+    "oversized_line",
+    "repeated_column",
+    "too_deep",
+    "unreadable_entry",
+)
 LIMITS = ("ratio", "size", "memory")
 NOTICES = ("bad_bytes", "no_json_form")
 

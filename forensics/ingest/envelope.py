@@ -307,6 +307,9 @@ def _identify(
             record.request_id = value
             if kind == "response_id":
                 ids[kind] = value  # the join must know that the call is named by its answer
+        elif kind == "response_id" and value == record.request_id:
+            # The record may have its name from the answer, which can be another call's: the join must ask the prompts.
+            ids[kind] = value
         elif value != record.request_id:
             ids.setdefault(kind.lower().replace("x_request_id", "x-request-id"), value)
     if request is not None and "previous_response_id" in request:

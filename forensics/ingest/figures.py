@@ -128,8 +128,14 @@ def _join_warnings(figures: dict[str, Any]) -> list[str]:
     unsure = sum(
         found["requests"]
         for found in figures["joins"]
-        if found["outcome"] not in ("joined", "unmatched", "one_to_many", "many_to_one")
+        if found["outcome"] not in ("joined", "unmatched", "one_to_many", "many_to_one", "custom_id_not_sure")
     )
+    items = sum(found["requests"] for found in figures["joins"] if found["outcome"] == "custom_id_not_sure")
+    if items:
+        warnings.append(
+            f"{items} items of batches have lines of input and of output that stay apart: their custom_id may be one "
+            "of another batch; give the input, output and error file of each batch in a case of its own"
+        )
     if unsure:
         warnings.append(
             f"{unsure} calls of one vantage could be calls of another, but several fit or something speaks against "

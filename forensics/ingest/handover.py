@@ -49,9 +49,9 @@ def read_and_hand(block: Block) -> Handed:
 
     path = _folder / f"texts-{os.getpid()}-{_made}"
     _made += 1
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        with pa.ipc.new_file(file, texts.schema) as out:
-            out.write_table(texts)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file, pa.ipc.new_file(file, texts.schema) as out:
+        out.write_table(texts)
     del result.tables[_TABLE]
     return Handed(result, path)
 

@@ -39,12 +39,14 @@ def rebuild(case: Case, isolate_by: str, infer_zones: bool = True) -> list[ZoneF
     """
     case.clear(_TABLES)
     states: dict[str, object] = {"states": list(STATES)}
+    case.run("ingest/batch_items")
     zones = _group_and_link(case, states, infer_zones)
     case.run("ingest/through_pairs")
     _check_prompts(case)
     case.run("ingest/request_roots")
     case.run("ingest/request_joins")
     case.run("ingest/join_outcomes")
+    case.run("ingest/batch_outcomes")
     case.run("ingest/requests")
     case.run("ingest/request_tenants")
     case.run("ingest/joined_requests", {**states, "isolate_by": isolate_by})

@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 
 from forensics.case.errors import MissingInput, UsageError
 from forensics.ingest.blocks import Oversized
+from forensics.ingest.cloudflare import PrivateKey, key_of
 from forensics.ingest.files import EvidenceFile, find_evidence
 from forensics.ingest.lines import LineReader
 from forensics.ingest.profile_files import read_profiles
@@ -89,11 +90,17 @@ class Trial:
 
 
 def try_profile(
-    path: Path, evidence: Sequence[Path], *, time_zone: str = "UTC", reveal: bool = False, most: int = 100_000
+    path: Path,
+    evidence: Sequence[Path],
+    *,
+    time_zone: str = "UTC",
+    private_keys: Sequence[Path] = (),
+    reveal: bool = False,
+    most: int = 100_000,
 ) -> Trial:
-    """Read up to `most` lines of the evidence with the profile in `path`.
+    """Read up to `most` lines of the evidence with the profile in `path`. `private_keys` are PEM files.
 
-    Without evidence only the profile itself is checked. Raises MissingInput and UsageError.
+    Without evidence only the profile and the keys are checked. Raises MissingInput and UsageError.
     """
     (toml,) = read_profiles((path,))
     spec = read_spec(toml, path.name)
@@ -101,6 +108,7 @@ def try_profile(
         zone = ZoneInfo(time_zone)
     except (KeyError, ValueError, OSError):
         raise UsageError("--time-zone must be a zone of the tz database, for example Europe/Berlin") from None
+    keys = tuple(key_of(key) for key in private_keys)
     trial = Trial(spec.name, "line" if spec.text else "object")
     if not evidence:
         return trial
@@ -110,7 +118,7 @@ def try_profile(
     filled = dict.fromkeys((*SHOWN, "prompt", "response"), 0)
     for file in files:
         trial.files += 1
-        _read_file(trial, file, toml, zone, filled, reveal=reveal, most=most)
+        _read_file(trial, file, toml, zone, keys, filled, reveal=reveal, most=most)
     if trial.records:
         trial.empty = {name: 1 - count / trial.records for name, count in filled.items()}
     trial.missing = list(_missing(trial))
@@ -118,11 +126,19 @@ def try_profile(
 
 
 def _read_file(
-    trial: Trial, file: EvidenceFile, toml: str, zone: ZoneInfo, filled: dict[str, int], *, reveal: bool, most: int
+    trial: Trial,
+    file: EvidenceFile,
+    toml: str,
+    zone: ZoneInfo,
+    keys: tuple[PrivateKey, ...],
+    filled: dict[str, int],
+    *,
+    reveal: bool,
+    most: int,
 ) -> None:
-    reading = Reading(None, str(zone), _MOST_LINE, 1000, 1 << 40, 1, 1, (toml,))
+    reading = Reading(None, str(zone), _MOST_LINE, 1000, 1 << 40, 1, 1, (toml,), keys)
     account, blocks = open_file(file, "0" * 64, reading)
-    context = FileContext(file.name, zone, worker_of_file(file.name), file.modified_ns // 1000)
+    context = FileContext(file.name, zone, worker_of_file(file.name), file.modified_ns // 1000, private_keys=keys)
     # With the name given, the reader would take every object for one of this profile: what is not must be seen.
     reader = LineReader(trial.name, context, profiles=(toml,))
     profile = reader.known.load(trial.name)

@@ -62,6 +62,8 @@ NOTICES = {
     "unknown_vantage": "records name a vantage that is none of client, gateway, engine; they count as gateway",
     "stray_chunk": "streams hold chunks with another id than their own; these stand as choices of their own",
     "bad_bytes": "captures hold bytes that are no UTF-8; each became U+FFFD",
+    "stream_cut_by_limit": "captured streams are longer than can be held; each was cut there, and its parts are "
+    "records of their own",
     "stream_differs": "streams end with an event that repeats the answer and differs from it; both texts are kept",
     "made_id": "calls have no id of their own; each is named by the digest of its record",
     "undecoded_body": "bodies are in an encoding that cannot be decoded; they count as not logged",

@@ -3,6 +3,7 @@
 -- grain:    none
 -- parameters: none
 -- order:    none
+DROP TABLE IF EXISTS batch_items;
 DROP TABLE IF EXISTS record_groups;
 DROP TABLE IF EXISTS request_rows;
 DROP TABLE IF EXISTS request_ids;

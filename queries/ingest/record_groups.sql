@@ -1,12 +1,13 @@
 -- question: (effect) which records tell of the same call at the same vantage?
--- inputs:   records, record_ids
--- grain:    one row per record that no earlier record repeats, with the first record of its call
+-- inputs:   records, record_ids, batch_items
+-- grain:    one row per record that no earlier record repeats, with the record that names its call
 -- parameters: none
 -- order:    none
 -- Engine lines: received and finished of one rid. A rid that repeats is paired by start time where the finished line
 -- says how long it took, else the n-th with the n-th. Other vantages: several lines of one id are one call only where
 -- nothing they say differs; two different calls are never merged. The events of a span (part `events`, named by trace and
--- span) go to the record of that span where there is one only, in whichever file it stands.
+-- span) go to the record of that span where there is one only, in whichever file it stands. The line of a batch's input
+-- goes to that of its output, which has the service's id.
 CREATE OR REPLACE TEMP TABLE record_groups AS
 WITH first_copies AS (
     SELECT record, vantage, part, request_id, coalesce(worker, '') AS worker, received_at, finished_at, latency_us
@@ -89,9 +90,10 @@ agreeing AS (
         AND count(*) FILTER (WHERE r.response_state <> 'absent') <= 1
 ),
 wholes AS (
-    SELECT c.record, c.vantage, coalesce(a.call, c.record) AS call
+    SELECT c.record, c.vantage, coalesce(b.answered, a.call, c.record) AS call
     FROM first_copies c
     LEFT JOIN agreeing a ON a.vantage = c.vantage AND a.request_id = c.request_id
+    LEFT JOIN batch_items b ON b.asked = c.record AND b.sure
     WHERE c.part = 'whole'
 ),
 spans AS (

@@ -202,7 +202,7 @@ CREATE TABLE IF NOT EXISTS request_joins (
 CREATE TABLE IF NOT EXISTS join_outcomes (
     vantage        VARCHAR NOT NULL,
     other_vantage  VARCHAR NOT NULL,
-    outcome        VARCHAR NOT NULL,         -- joined | one_to_many | many_to_one | many_to_many | tie | *_differs | not_corroborated | not_used | unmatched
+    outcome        VARCHAR NOT NULL,         -- joined | one_to_many | many_to_one | many_to_many | tie | *_differs | not_corroborated | not_used | custom_id_not_sure | unmatched
     requests       BIGINT NOT NULL
 );
 

@@ -81,3 +81,26 @@ def test_a_key_that_cannot_serve_is_refused(tmp_path):
         key_of(tmp_path / "junk.pem")
     with pytest.raises(UsageError, match="RSA"):
         key_of(written(tmp_path / "curve.pem", ec.generate_private_key(ec.SECP256R1())))
+
+
+def test_a_trial_of_a_profile_takes_a_key(tmp_path, key):
+    from typer.testing import CliRunner
+
+    from forensics.cli.main import app
+
+    profile = tmp_path / "own.toml"
+    profile.write_text(
+        '[profile]\nname = "own"\nvantage = "gateway"\n[detect]\nkeys = ["/call", "/said"]\n'
+        '[decode]\n"/said" = "cloudflare"\n[map]\nrequest_id = "/call"\n[response]\ncontent = "/said"\n'
+    )
+    (tmp_path / "log.jsonl").write_text(json.dumps({"call": "a-1", "said": encrypted(key, "At six.")}) + "\n")
+    pem = written(tmp_path / "key.pem", key)
+    call = ["profile", "test", str(profile), str(tmp_path / "log.jsonl"), "--json", "--reveal"]
+    shut = CliRunner().invoke(app, call)
+    assert shut.exit_code == 0, shut.output
+    assert "At six." not in shut.output
+    opened = CliRunner().invoke(app, [*call, "--private-key", str(pem)])
+    assert opened.exit_code == 0, opened.output
+    assert "At six." in opened.output
+    assert str(pem) not in opened.output
+    assert CliRunner().invoke(app, [*call, "--private-key", str(tmp_path / "none.pem")]).exit_code == 10

@@ -478,3 +478,20 @@ def test_a_gateway_that_names_its_calls_by_their_answers_is_checked(bench):
     bench.run()
     assert {row["format"] for row in bench.rows("evidence", "name")} == {"litellm_spend", "sglang_json"}
     assert tenants_of(bench) == {("e0", None), ("e1", None)}
+
+
+def test_a_record_named_as_its_answer_is_checked_by_the_prompts(bench):
+    """Such a name may have come with the body: a body that went to the wrong call brings it there."""
+    records = []
+    for number in range(2):
+        bench_call = call("engine", f"chatcmpl-{number}", number)
+        records.append(bench_call)
+    for number in range(2):
+        other = 1 - number  # the bodies are swapped, and their ids with them
+        swapped = call("gateway", f"chatcmpl-{other}", number, answer=ANSWER.format(other), tenant_id=f"t-{number}")
+        swapped["response"]["id"] = f"chatcmpl-{other}"
+        records.append(swapped)
+    bench.put("log.jsonl", lines(*records))
+    bench.run()
+    wrong = [row for row in bench.rows("request_joins", "request") if row["basis"].startswith("id")]
+    assert wrong == []

@@ -278,3 +278,15 @@ def test_a_final_event_that_differs_from_the_deltas_is_said(wrong, bench):
     else:
         assert bench.texts("r1") == {"choices[0].content": "Two masons."}
         assert summary.figures["notices"] == {}
+
+
+def test_a_stream_that_a_limit_cuts_is_said(bench, monkeypatch):
+    from forensics.ingest.wrappers import sse
+
+    monkeypatch.setattr(sse, "MOST_LINES", 8)
+    head = 'data: {"id": "c1", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "%s"}}]}\n\n'
+    bench.put("stream.txt", "".join(head % word for word in "one two three four five six seven".split()))
+    summary = bench.run()
+    assert any("captured streams are longer than can be held" in warning for warning in summary.warnings)
+    bench.put("short.txt", head % "eight")
+    assert summary.figures["notices"]["stream_cut_by_limit"] == 1

@@ -375,3 +375,22 @@ except OSError:
     )  # fmt: skip
     # The kernel sends a signal before it returns the error; the interpreter ignores that.
     assert result.stdout.split() == ["refused"]
+
+
+@pytest.mark.parametrize("arrow", [True, False])
+def test_two_columns_of_one_name_are_refused_with_the_reason(arrow, tmp_path):
+    """A dictionary would keep the last of them and say nothing."""
+    path = tmp_path / "t"
+    inner = pa.StructArray.from_arrays([pa.array(["a"]), pa.array(["b"])], ["role", "role"])
+    for table in (
+        pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], ["request_id", "request_id"]),
+        pa.table({"request_id": ["a"], "request": inner}),
+    ):
+        if arrow:
+            with pa.ipc.new_file(path, table.schema) as writer:
+                writer.write_table(table)
+        else:
+            pq.write_table(table, path)
+        (only,) = units(path)
+        assert isinstance(only, Oversized)
+        assert (only.reason, only.length) == ("repeated_column", path.stat().st_size)

@@ -14,12 +14,15 @@ import wrapping as write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forensics.case.errors import NothingReadable
+from forensics.case.store import Case
 from forensics.ingest import transcoders
 from forensics.ingest.blocks import Oversized
 from forensics.ingest.detect import detect
 from forensics.ingest.documents import value_spans
 from forensics.ingest.record import FileContext
 from forensics.ingest.registry import registry
+from forensics.ingest.run import Parameters, run
 from forensics.ingest.units import Unit, line_units, span_units
 from forensics.ingest.worker import Block, FileFacts
 from forensics.ingest.wrappers import NAMES, load, peel
@@ -199,7 +202,7 @@ def test_colours_are_taken_off_texts_only(lines, seed):
     coloured = []
     plain = []
     for line in lines:
-        if line.lstrip("[").startswith("{"):
+        if line.lstrip("[ ").startswith("{"):
             line = "x" + line
         plain.append(line.encode())
         at = chance.randrange(len(line) + 1)
@@ -452,3 +455,20 @@ def test_no_line_of_a_bare_log_is_a_wrappers(name):
     lines = {line.removesuffix(b"\r") for path in files for line in path.read_bytes().split(b"\n")}
     assert lines
     assert [wrapper for wrapper in NAMES if any(map(load(wrapper).accepts, lines))] == []
+
+
+def test_two_columns_of_one_name_are_refused_with_the_reason(tmp_path):
+    """A dictionary would keep the last of them and say nothing."""
+    units = peeled(b"request_id,response,response\na,one,two\n\nb,three,four\n", ("csv_rows",))
+    assert [unit.reason for unit in units] == ["repeated_column", "repeated_column", None, "repeated_column"]
+    assert not any(unit.structure for unit in units)
+
+
+def test_a_table_with_a_repeated_column_says_so_in_the_case(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_bytes(b"request_id,response,response\n" + b"a,one,two\n" * 3)
+    with Case.create(tmp_path / "case") as case:
+        with pytest.raises(NothingReadable):
+            run(case, Parameters((path,)))
+        assert set(case.table("rejects")["reason"].to_pylist()) == {"repeated_column"}
+        assert case.table("evidence")["format"].to_pylist() == ["unknown"]

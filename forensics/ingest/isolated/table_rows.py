@@ -49,7 +49,7 @@ def _reason(error: Exception) -> str:
 def _read(file: Any, longest: int, speaker: Speaker) -> None:
     import orjson
 
-    from forensics.ingest.isolated.table_values import Values
+    from forensics.ingest.isolated.table_values import Values, repeated
 
     values = Values()
     head = file.read(4)
@@ -59,6 +59,10 @@ def _read(file: Any, longest: int, speaker: Speaker) -> None:
         return
     groups = _parquet(file, speaker) if head == b"PAR1" else _arrow(file, speaker)
     for batch in groups:
+        if repeated(batch.schema):
+            # One of two columns of a name would hide the other.
+            speaker.tell("end", "repeated_column")
+            return
         columns = [values.of(column) for column in batch.columns]
         names = batch.schema.names
         for row in zip(*columns, strict=True):

@@ -25,6 +25,21 @@ _FIXED_OFFSET = re.compile(r"([+-])(\d\d):?(\d\d)$")
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
+def repeated(kinds: Any, depth: int = 0) -> bool:
+    """Whether a schema, or a struct inside it, has two fields of one name."""
+    if depth > _DEEPEST:
+        raise RecursionError
+    fields = list(kinds)
+    if len({field.name for field in fields}) != len(fields):
+        return True
+    return any(repeated(_inner(field.type), depth + 1) for field in fields)
+
+
+def _inner(kind: Any) -> list[Any]:
+    """The fields that values of a type are made of."""
+    return [kind.field(number) for number in range(kind.num_fields)]
+
+
 class Values:
     """Reads columns; `notices` counts what was odd in them."""
 

@@ -1,7 +1,8 @@
 """Lines of batch files: OpenAI's input, output and error files, those of vLLM's batch runner, and Anthropic's results.
 
 `custom_id` names a call only inside one batch, so it stands in the ids and never names the record. An input line has no
-id of the service: it is named by its digest. Batch files lie at the caller's.
+id of the service: it is named by its digest. Input and output of one item are put together where only one batch can be
+meant (queries/ingest/batch_items.sql). Batch files lie at the caller's.
 """
 
 from __future__ import annotations

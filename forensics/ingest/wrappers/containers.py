@@ -81,6 +81,17 @@ def _skip(text: str, at: int) -> int:
     return match.end()
 
 
+def array_units(unit: Unit, opening: re.Pattern[bytes]) -> list[Unit]:
+    """`unit` cut into the elements of the array whose bracket `opening` ends in; as it is where there is no such array.
+
+    So that each record of a document has its own place, and a broken one costs only itself and what follows.
+    """
+    begin = opening.search(unit.data)
+    if begin is None:
+        return [unit]
+    return list(spread(unit, elements(unit.data, ("*",), begin.end() - 1), lambda one: (one,)))
+
+
 def spread(unit: Unit, spans: Spans, read: Callable[[Unit], Iterable[Unit]]) -> Iterator[Unit]:
     """The values at `spans` as units with places of their own, what stands between them as structure.
 
@@ -107,6 +118,17 @@ def _placed(unit: Unit, spans: Spans, read: Callable[[Unit], Iterable[Unit]]) ->
             start, length = next(spans)
         except StopIteration as stop:
             complete = bool(stop.value)
+            if not complete and position:
+                # What cannot be read begins behind the comma.
+                start, length = len(data) - len(data[position:].lstrip(b" \t\r\n,")), 0
+                if start > position:
+                    more = data.count(b"\n", position, start)
+                    between = Unit(
+                        b"", unit.offset + position, start - position, unit.line + lines, more, structure=True
+                    )
+                    yield (between,)
+                    lines += more
+                    position = start
             break
         if start > position:
             more = data.count(b"\n", position, start)

@@ -2,7 +2,8 @@
 
 Fields in double quotes may hold delimiters, doubled quotes and line ends (RFC 4180). The delimiter is the one of `,`,
 `;`, tab and `|` that gives the header the most names. A row that does not fit the header is refused as `bad_row`; a
-quote that is never closed costs its own line, not the lines after it. Backslash escapes are not known.
+quote that is never closed costs its own line, not the lines after it. Backslash escapes are not known. A table with
+two columns of one name is refused line by line as `repeated_column`: one of them would hide the other.
 """
 
 from __future__ import annotations
@@ -66,7 +67,10 @@ def accepts(line: bytes) -> bool:
 
 
 def header_of(line: bytes) -> tuple[bytes, list[str]] | None:
-    """The delimiter and the column names, where `line` is the header of a table of calls or log lines; else None."""
+    """The delimiter and the column names, where `line` is the header of a table of calls or log lines; else None.
+
+    Names may repeat.
+    """
     line = line.removeprefix(_BOM).removesuffix(b"\r")
     best: tuple[bytes, list[bytes]] | None = None
     for delimiter in DELIMITERS:
@@ -76,7 +80,7 @@ def header_of(line: bytes) -> tuple[bytes, list[str]] | None:
     if best is None or len(best[1]) < 2:
         return None
     names = [cell.strip() for cell in best[1]]
-    if len(set(names)) != len(names) or not all(_NAME.fullmatch(name) for name in names):
+    if len(set(names)) < 2 or not all(_NAME.fullmatch(name) for name in names):
         return None
     texts = [name.decode() for name in names]
     return (best[0], texts) if any(name.lower() in _KNOWN for name in texts) else None
@@ -158,6 +162,7 @@ class Peeler:
         self._most = context.max_line_bytes
         self._delimiter = b","
         self._names: list[str] | None = None
+        self._repeated = False  # two columns have one name
         self._row: _Row | None = None
         self._held: list[Unit] = []
         self._size = 0
@@ -176,7 +181,11 @@ class Peeler:
                 yield unit
                 return
             self._delimiter, self._names = found
-            yield structure(unit)
+            self._repeated = len(set(self._names)) != len(self._names)
+            yield refused(unit, "repeated_column") if self._repeated else structure(unit)
+            return
+        if self._repeated:
+            yield refused(unit, "repeated_column") if unit.data.strip() else unit
             return
         if self._row is None:
             if not unit.data.strip():

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from forensics.ingest.elements import array_units
 from forensics.ingest.record import FileContext
 from forensics.ingest.units import Unit
+from forensics.ingest.wrappers.containers import array_units
 
 NAME = "har"
 TITLE = "HAR: HTTP exchanges as browsers and proxies export them"
@@ -15,7 +15,7 @@ VERSIONS = "HAR 1.1 and 1.2; Chrome, Firefox, mitmproxy 11"
 SOURCE = "the HAR 1.2 specification; a HAR written by mitmproxy 11"
 
 _LOG = re.compile(rb'\s*\{\s*"log"\s*:\s*\{')
-_ENTRIES = re.compile(r'(?<!\\)"entries"\s*:\s*\[')
+_ENTRIES = re.compile(rb'(?<!\\)"entries"\s*:\s*\[')
 
 
 def accepts(line: bytes) -> bool:

@@ -162,6 +162,7 @@ class Peeler:
                 yield unit
             return
         if self._bytes > MOST_BYTES or len(self._lines) > MOST_LINES:
+            self._context.notice("stream_cut_by_limit")
             yield from self._flush()
         entry = _entry(line) if line.startswith(b"{") else None
         if entry is not None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from forensics.ingest.elements import array_units
 from forensics.ingest.record import FileContext
 from forensics.ingest.units import Unit
+from forensics.ingest.wrappers.containers import array_units
 
 NAME = "vcr"
 TITLE = "Cassettes of recorded HTTP exchanges"
@@ -17,7 +17,7 @@ SOURCE = "public fixtures of cassettes; the serializers' source"
 _BEGIN = re.compile(
     rb'\s*\{\s*(?:"(?:version|recorded_with|name)"\s*:\s*(?:"[^"]{0,200}"|[\d.]+)\s*,\s*)*"(?:http_)?interactions"\s*:\s*\['
 )
-_INTERACTIONS = re.compile(r'"(?:http_)?interactions"\s*:\s*\[')
+_INTERACTIONS = re.compile(rb'"(?:http_)?interactions"\s*:\s*\[')
 
 
 def accepts(line: bytes) -> bool:
