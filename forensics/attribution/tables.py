@@ -14,6 +14,7 @@ from forensics.attribution.findings import Judged
 from forensics.attribution.holdings import World
 from forensics.attribution.sources import Source
 from forensics.attribution.texts import Texts
+from forensics.attribution.ties import tie_weights, tier
 from forensics.case.store import Case
 
 MAX_APPEARANCES = 12
@@ -97,7 +98,7 @@ def _fragment(world: World, texts: Texts, item: Judged) -> tuple[dict[str, Any],
         key=lambda pair: -pair[1],
     )
     strength = evidence.strength
-    features = {
+    features: dict[str, Any] = {
         "bits": round(strength.bits, 2),
         "character_bits": round(strength.character_bits, 2),
         "search_charge": round(evidence.charge, 2),
@@ -121,6 +122,16 @@ def _fragment(world: World, texts: Texts, item: Judged) -> tuple[dict[str, Any],
         "raw_identity": found[0]["raw_identity"] if found else None,
         **evidence.measured,
     }
+    bound = evidence.measured.get("false_share_bound")
+    features["tier"] = tier(
+        item.verdict,
+        item.q_value,
+        float(bound) if bound is not None else None,
+        len(tenants),
+        candidate.end - candidate.start,
+        strength.bits,
+    )
+    features["tie_weights"] = tie_weights(found, end - start) if len(tenants) > 1 else {}
     row = {
         "fragment_id": fragment_id,
         "request": request,

@@ -233,6 +233,26 @@ def test_bad_readings_are_refused(case_root: Path, tmp_path: Path, content: str,
         record_readings(case, tmp_path / "bad.csv")
 
 
+def test_the_estimate_agrees_with_leaks_that_somebody_else_planted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Short copies from prompts on the same worker: planted by the generator (truth), and by the controls (estimate)."""
+    made = write_log(tmp_path / "logs", 33, requests=1100, shared=0, leaks=60, leak_lengths=(44, 60))
+    one = [SpikeClass("copy", 52, "verbatim", "prompt", True)]
+    monkeypatch.setattr("forensics.attribution.spikes.classes", lambda: one)
+    with Case.create(tmp_path / "case", Resources(threads=1)) as case:
+        ingest(case, IngestParameters((tmp_path / "logs",), workers=1))
+        attribute(case, Attribution())
+        reported = {row["recipient_request_id"] for row in case.table("fragments").to_pylist()}
+        run(case, Parameters(rounds=4, elusion=0))
+        (estimate,) = [
+            r for r in case.table("controls").to_pylist() if (r["measure"], r["class"]) == ("recall.reported", "all")
+        ]
+    truth = sum(request in reported for request in made.planted) / len(made.planted)
+    assert estimate["total"] >= 36
+    assert estimate["low"] <= truth <= estimate["high"], (estimate["low"], truth, estimate["high"])
+
+
 def test_controls_need_an_attribution(tmp_path: Path) -> None:
     with Case.create(tmp_path / "case") as case, pytest.raises(MissingInput, match="attribute"):
         run(case, Parameters())
