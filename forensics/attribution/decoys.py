@@ -184,35 +184,38 @@ def assess_placement(
     seed: int,
     null: tuple[int, int] = (0, 0),
     score_name: str = "bits",
+    *,
+    correlated: bool = True,
 ) -> Stratum:
     """Family B over matches whose leading source the same worker served, against those only others served.
 
-    `null`: matches with texts that came too late, and how many of them the same worker served.
+    `null`: matches with texts that came too late, and how many of them the same worker served. `correlated`: is it
+    asked because contents follow each other, or because the weakest shared matches were uneven?
     """
-    ratio = placement_ratio(world)
+    why = "contents follow each other across tenants" if correlated else "the weakest shared matches are uneven in time"
+    ratio = placement_odds(world, null)
     done = compete(same_worker, other_worker, ratio, seed)
-    valid, reason = True, "contents follow each other across tenants: judged by worker"
-    p_value = _chooses_worker(null, ratio)
+    valid, reason = True, f"{why}: judged by worker"
     if ratio <= 0:
-        valid, reason = False, "contents follow each other across tenants, and there are no workers to judge by"
-    elif p_value is not None and p_value < ALPHA:
-        valid, reason = False, "contents follow each other across tenants, and texts of one kind meet on one worker"
+        valid, reason = False, f"{why}, and there are no workers to judge by"
     elif done.scores.size == 0 or float(done.q_values.min()) > 1.0 / MIN_TARGETS:
-        valid, reason = False, "contents follow each other across tenants, and too few matches are on the same worker"
+        valid, reason = False, f"{why}, and too few matches are on the same worker"
     return Stratum(
         f"{name}, by worker", "placement", done.scores.size, done.decoys.size, ratio, null[1], null[0] - null[1], None,
-        p_value, valid, True, reason, done.scores, done.q_values, done, score_name=score_name,
+        None, valid, correlated, reason, done.scores, done.q_values, done, score_name=score_name,
     )  # fmt: skip
 
 
-def _chooses_worker(null: tuple[int, int], ratio: float) -> float | None:
-    """p-value of texts that came too late being on the response's worker more often than chance has it."""
-    if null[0] < MIN_NULL or ratio <= 0:
-        return None
-    from scipy import stats
+def placement_odds(world: World, null: tuple[int, int]) -> float:
+    """Odds of chance for another worker: by the supplies, or lower where texts that came too late show lower ones.
 
-    share = min(1.0, MAX_RATIO / (1 + ratio))
-    return float(stats.binomtest(null[1], null[0], share, alternative="greater").pvalue)
+    A tenant's text that several of its requests hold meets a worker more often than a single supply would, and contents
+    may choose their worker; both show in the late texts, which cannot have leaked.
+    """
+    ratio = placement_ratio(world)
+    if null[0] < MIN_NULL:
+        return ratio
+    return min(ratio, (null[0] - null[1]) / max(1, null[1]))
 
 
 def assess_shifted(

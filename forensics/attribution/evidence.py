@@ -166,7 +166,7 @@ def gather(
             q_value=strata.q_values.get(i),
             measured=strata.measured.get(i, {}),
             asks_for_text=shares[i][0] >= RECITED_SHARE and _asks_for_text(questions.get(candidate.request)),
-            capped=strata.correlated and not placed,
+            capped=strata.correlated and (not placed or i in strata.unsupported),
         )
         result = judge(candidate, evidence, parameters)
         if isinstance(result, Judged):

@@ -35,6 +35,7 @@ class Strata:
 
     rows: list[decoys.Stratum] = field(default_factory=list)
     q_values: dict[int, float] = field(default_factory=dict)
+    unsupported: set[int] = field(default_factory=set)  # on the same worker, where chance puts as many as leaks would
     measured: dict[int, dict[str, float | int | str | None]] = field(default_factory=dict)
 
     @property
@@ -79,7 +80,7 @@ def assess(
     for uneven, name, shown, table in waiting:
         if correlated or uneven:
             late = [m for m in matches if m.token == dict(FAMILIES)[name] and not m.target]
-            _placed(world, name, shown, table, late, made, parameters)
+            _placed(world, name, shown, table, late, made, parameters, correlated=correlated)
     shifted = _shifted(candidates, strengths, sources, checks[0], parameters.seed)
     if shifted is not None:
         made.rows.append(shifted)
@@ -151,13 +152,17 @@ def _placed(
     late: Sequence[Match],
     made: Strata,
     parameters: Parameters,
+    *,
+    correlated: bool,
 ) -> None:
     """Family B: q of each target that its own worker may have carried. `late`: matches whose texts came too late."""
     rows = [place for place, match in enumerate(matches) if match.target]
     targets = [matches[place] for place in rows]
     here = [match for match in targets if match.same_worker]
     scores = {match.index: match.bits for match in targets}
-    ratio = decoys.placement_ratio(world)
+    known = [match for match in late if match.same_worker is not None]
+    null = len(known), sum(bool(match.same_worker) for match in known)
+    ratio = decoys.placement_odds(world, null)
     is_here = np.array([bool(match.same_worker) for match in targets], dtype=np.bool_)
     learned = None
     if parameters.learn_combination and ratio > 0 and rows:
@@ -165,14 +170,15 @@ def _placed(
         learned = learn(table[rows][:, PLACED], is_here, _uses(targets), ratio, parameters.seed)
     if learned is not None:
         scores = {match.index: float(score) for match, score in zip(targets, learned.scores, strict=True)}
-    known = [match for match in late if match.same_worker is not None]
     elsewhere = [match for match in targets if not match.same_worker]
     row = decoys.assess_placement(
         world, name, _best(here, scores, True), _best(elsewhere, scores, True), parameters.seed,
-        (len(known), sum(bool(match.same_worker) for match in known)), "learned" if learned else "bits",
+        null, "learned" if learned else "bits", correlated=correlated,
     )  # fmt: skip
     made.rows.append(row)
     _note(row, here, scores, made)
+    if not row.valid and row.targets >= decoys.MIN_TARGETS:  # enough to judge by, and it judges against them
+        made.unsupported.update(match.index for match in here)
 
 
 def _note(row: decoys.Stratum, matches: Sequence[Match], scores: dict[int, float], made: Strata) -> None:

@@ -16,6 +16,7 @@ from forensics.attribution.holdings import World
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.sources import Source
 from forensics.attribution.texts import Texts
+from forensics.attribution.ties import tie_weights, tier
 from forensics.case.store import Case
 
 MAX_APPEARANCES = 12
@@ -103,7 +104,7 @@ def _fragment(
         key=lambda pair: -pair[1],
     )
     strength = evidence.strength
-    features = {
+    features: dict[str, Any] = {
         "bits": round(strength.bits, 2),
         "character_bits": round(strength.character_bits, 2),
         "search_charge": round(evidence.charge, 2),
@@ -131,6 +132,16 @@ def _fragment(
         **grounds(item, folded, strata, parameters),
         **evidence.measured,
     }
+    bound = evidence.measured.get("false_share_bound")
+    features["tier"] = tier(
+        item.verdict,
+        item.q_value,
+        float(bound) if bound is not None else None,
+        len(tenants),
+        candidate.end - candidate.start,
+        strength.bits,
+    )
+    features["tie_weights"] = tie_weights(found, end - start) if len(tenants) > 1 else {}
     row = {
         "fragment_id": fragment_id,
         "request": request,

@@ -83,9 +83,9 @@ def _upper(case: Case, recall: Mapping[str, Recall], confidence: float) -> Numbe
     scale = requests / examined if examined else 1.0
     method = (
         "found responses by class over the lower limit of the class's recall on planted leaks, resampled over "
-        f"responses ({confidence * 100:g} %), times requests over examined ones ({requests}/{examined}, taken to be affected as "
-        "often); value: at the observed recall; false ones among the found are not taken off; classes in which nothing "
-        f"was found add nothing; {FLOOR}"
+        f"responses ({confidence * 100:g} %), times requests over examined ones ({requests}/{examined}, taken to be "
+        "affected as often); value: at the observed recall; false ones among the found are not taken off; classes in "
+        f"which nothing was found add nothing; {FLOOR}"
     )
     high = min(breach.high * scale, float(requests))
     return Number(name, round(min(breach.point * scale, float(requests))), method, len(classes), requests, None, high)

@@ -19,7 +19,8 @@ _ROW_GROUP = 65_536
 # Committed by earlier stages: read in batches on a connection of their own, in bounded memory.
 EARLIER = (
     "evidence rejects requests joined_requests request_contents chunks engine_events tenants fragments appearances "
-    "exclusions decoy_strata reviews trials residencies batches batch_members appearance_relations worker_rates"
+    "exclusions decoy_strata reviews trials residencies batches batch_members appearance_relations worker_rates "
+    "controls control_spikes"
 ).split()
 # Written by this stage in the open transaction, which only the case's own connection sees.
 OWN = "verdicts affected_requests affected_tenants numbers".split()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from forensics.attribution.decoys import Stratum, assess
+from forensics.attribution.decoys import Stratum, assess, assess_placement, placement_odds
 from forensics.attribution.holdings import LATE, Holdings, Requests, Uses, World
 
 SECOND = 1_000_000
@@ -164,3 +164,20 @@ def test_a_small_case_says_why_it_prints_none(scene) -> None:  # type: ignore[no
     assert result.only()["q_value"] is None
     assert [(row["valid"], "needed" in row["reason"]) for row in result.strata] == [(False, True)] * 2
     assert sum("no q-value is printed" in warning for warning in result.summary.warnings) == 2
+
+
+def test_odds_of_the_worker_are_those_of_late_texts_where_they_are_lower() -> None:
+    """Two workers, half of the supplies on each: odds 1. Of 60 late texts 40 lie on the response's worker: odds 20/40."""
+    times = Times([i * 60 * SECOND for i in range(40)], [])
+    world = times.world()
+    world.requests.worker[:] = ["a" if i % 2 else "b" for i in range(40)]
+    assert placement_odds(world, (0, 0)) == pytest.approx(1.0)
+    assert placement_odds(world, (60, 40)) == pytest.approx(0.5)
+    assert placement_odds(world, (60, 10)) == pytest.approx(1.0)  # never higher
+    assert placement_odds(world, (49, 40)) == pytest.approx(1.0)  # too few to tell
+    made = assess_placement(world, "x", {i: 90.0 - i for i in range(30)}, {100: 95.0}, 0, (60, 40))
+    # one decoy above all: (1 + 1) / (0.5 T) at best 2 / 15
+    assert (made.valid, made.exposure) == (False, 0.5)
+    made = assess_placement(world, "x", {i: 90.0 - i for i in range(60)}, {100: 10.0}, 0)
+    assert made.valid
+    assert made.q_value(90.0) == pytest.approx(1 / 60)

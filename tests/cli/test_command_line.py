@@ -20,7 +20,6 @@ from forensics.cli.reference import commands
 
 HEAVY = ("duckdb", "polars", "numba", "pyarrow", "datasketch", "scipy", "matplotlib", "numpy", "jinja2", "rapidfuzz")
 LATER = (
-    ("controls",),
     ("notify", "check"),
     ("notify", "release"),
     ("case", "seal"),
