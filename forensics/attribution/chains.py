@@ -202,7 +202,7 @@ def _uses(context: Context, links: list[Link]) -> list[tuple[int, Link]]:
     by_request: dict[int, list[int]] = defaultdict(list)
     wanted = {link.recipient for link in links}
     inner = {link.one.use for link in links if link.one is not None and link.apart}
-    for use, akin in zip(context.strange.vocabulary.uses.tolist(), context.strange.akin.tolist(), strict=True):
+    for use, akin in zip(context.strange.vocabulary.uses.tolist(), context.strange.beside.tolist(), strict=True):
         request = int(world.uses.request[use])
         if request in wanted and (not akin or use in inner):
             by_request[request].append(use)

@@ -95,7 +95,7 @@ def find_swapped(
     }
     foreign = {int(world.uses.request[use]) for use in covered}
     answered[sorted(foreign)] = False
-    suspects = _suspects(world, strange, answered, spans)
+    suspects = _suspects(world, strange, spans)
     prompts = prompts_of_case(world)
     chosen, unread = _worth_a_look(corpus, answered, suspects, prompts, parameters.swapped_bytes)
     spans = _scattered(world, judged, spans)
@@ -114,7 +114,7 @@ def find_swapped(
     pairs = weigh_pairs(corpus, [*alone, *suspects_of(context, copies)], prompts, scripts)
     copied = judge_copies(context, copies, {pair.use: pair for pair in pairs[len(alone) :]}, grams, correlated)
     copied = [item for item in copied if not _known(item, judged)]
-    known = {use: units for use, units in named.items() if use in covered}
+    known = {use: units for use, units in named.items() if use in covered or not answered[world.uses.request[use]]}
     known |= {item.candidate.use: set(item.units) for item in copied if len(item.units) == 1}
     rest = [pair for pair in pairs[: len(alone)] if pair.use not in known]
     reported = {item.candidate.use for item in [*judged, *copied]}
@@ -184,7 +184,7 @@ def _length(world: World, use: int) -> int:
     return max(1, int(world.text_bytes[world.uses.content[use]]))
 
 
-def _suspects(world: World, strange: Strange, answered: npt.NDArray[np.bool_], spans: Spans) -> list[Suspect]:
+def _suspects(world: World, strange: Strange, spans: Spans) -> list[Suspect]:
     """Strange responses that nothing explains yet."""
     requests, uses = world.requests, world.uses
     neighbours = Neighbours(world)
@@ -192,7 +192,7 @@ def _suspects(world: World, strange: Strange, answered: npt.NDArray[np.bool_], s
     for number in np.flatnonzero(~strange.akin).tolist():
         use = int(strange.vocabulary.uses[number])
         request = int(uses.request[use])
-        if answered[request] or requests.received[request] == EARLY or requests.finished[request] == LATE:
+        if strange.beside[number] or requests.received[request] == EARLY or requests.finished[request] == LATE:
             continue
         # Units against bytes: rough, and only meant for what is explained nearly whole.
         if sum(end - start for start, end, _ in spans.get(use, ())) >= COVERED * _length(world, use):
