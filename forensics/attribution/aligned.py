@@ -22,10 +22,13 @@ import numpy as np
 import numpy.typing as npt
 
 from forensics.attribution import chances
+from forensics.attribution.candidates import Candidate
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.holdings import Ints, World
-from forensics.attribution.likely import Around, Suspect, around
+from forensics.attribution.likely import BYTES_A_WORD, NOTHING, Around, Suspect, around
 from forensics.attribution.nearby import Prompts, look_up
+from forensics.attribution.strength import measure
+from forensics.attribution.texts import Texts
 from forensics.text.scripts import DIGIT, NAMES
 
 REACH = 24  # requests before the end of a response whose prompts are compared
@@ -37,6 +40,7 @@ LATIN, KANA = NAMES.index("latin"), NAMES.index("kana")
 MARKED = 0.3  # share of the commonest words of a language that a prompt in it holds
 ANSWERED = -10.0  # weight of a response that is akin to its own prompt, in a row of shifted ones
 SILENT = -0.5  # weight of a response that says nothing, or is missing
+FEW_TEXTS = 2000  # prompts below which a count says little
 MOST_UNCLEAR = 16  # requests beyond the ends of a row that are counted as unclear
 DROP = 16.0  # loss after which a row is taken to have ended
 LINK_BITS = 3.0  # for a pointer, and by which it must lead the next tenant's prompt
@@ -101,7 +105,7 @@ class Languages:
 
 
 def weigh_pairs(
-    corpus: Corpus, suspects: list[Suspect], prompts: Prompts, scripts: npt.NDArray[np.int32]
+    corpus: Corpus, kept: Texts, suspects: list[Suspect], prompts: Prompts, scripts: npt.NDArray[np.int32]
 ) -> list[Weighed]:
     """Pair weights of the suspects, in their order. `scripts`: units by text and script."""
     world = corpus.world
@@ -115,16 +119,40 @@ def weigh_pairs(
     length = np.zeros(len(world.requests.request_id))
     np.add.at(length, np.repeat(np.arange(length.size), np.diff(prompts.offsets)), world.text_bytes[prompts.content])
     languages = Languages(world, prompts, scripts)
+    priors = _priors(corpus, kept, suspects, length, texts < FEW_TEXTS)
     found = []
-    for suspect in suspects:
+    for place, suspect in enumerate(suspects):
         one = around(world, suspect, prompts, held, length)
         # Counted among the prompts of the response's language: as many as hold its commonest words.
         marks = counts[np.searchsorted(held.keys, suspect.marks)]
         speak = min(float(texts), float(marks.mean()) / MARKED) if marks.size else float(texts)
         having = counts[np.searchsorted(held.keys, suspect.terms)].astype(np.float64)
         script = languages.bits(suspect.use, np.append(suspect.near, suspect.request))
-        gain = chances.gains(one.held, one.unit, having, speak, script, *one.size(), RATES)
+        gain = chances.gains(one.held, one.unit, having, speak, priors[place], script, *one.size(), RATES)
         found.append(Weighed(suspect.request, suspect.use, suspect.near, gain, one))
+    return found
+
+
+def _priors(corpus: Corpus, texts: Texts, suspects: list[Suspect], length: Floats, few: bool) -> list[Floats]:
+    """Chance of each term before prompts are counted: half of one in PRIOR prompts; in a small case, where counts say
+    little, by the character model, which has read more."""
+    found = [np.full(suspect.terms.size, 0.5 / chances.PRIOR) for suspect in suspects]
+    if not few:
+        return found
+    content = corpus.world.uses.content
+    for batch in texts.batches([{int(content[suspect.use])} for suspect in suspects]):
+        for place in batch:
+            suspect = suspects[place]
+            key = int(content[suspect.use])
+            size = texts.folded(key).units.size
+            whole = Candidate(suspect.use, suspect.request, key, 0, size, "target", False, (), frozenset())
+            strength = measure(whole, texts, NOTHING, -1)
+            terms, first = np.unique(strength.terms, return_index=True)
+            at = np.minimum(np.searchsorted(terms, suspect.terms), max(0, terms.size - 1))
+            if terms.size and suspect.terms.size:
+                typical = max(1.0, float(length[suspect.near].mean()) / BYTES_A_WORD) if suspect.near.size else 1.0
+                by_model = typical * np.exp2(-strength.all_term_bits[first][at])
+                found[place] = np.minimum(found[place], np.where(terms[at] == suspect.terms, by_model, 1.0))
     return found
 
 

@@ -70,12 +70,15 @@ class Context:
         return self.corpus.world
 
 
-def suspects_with(context: Context, sources: dict[int, set[int]]) -> list[Suspect]:
-    """The response uses `sources`, each with its neighbours and the requests given for it."""
+def suspects_with(context: Context, sources: dict[int, set[int]], share: float = RARE_SHARE) -> list[Suspect]:
+    """The response uses `sources`, each with its neighbours and the requests given for it.
+
+    `share` of the tenants of the language that may use a term of theirs.
+    """
     world, vocabulary = context.world, context.strange.vocabulary
     uses = sorted(sources)
     numbers = np.searchsorted(vocabulary.uses, np.array(uses, dtype=np.int64))
-    terms, shares, coverage = vocabulary.rare(numbers, RARE_SHARE)
+    terms, shares, coverage = vocabulary.rare(numbers, share)
     marks = vocabulary.marks(numbers)
     neighbours = Neighbours(world)
     found = []
@@ -145,7 +148,9 @@ def _inner(context: Context, rows: list[Row]) -> dict[int, Weighed]:
         request = int(world.uses.request[use])
         if request in asked and asked[request] >= 0:
             sources[use] = {asked[request]}
-    pairs = weigh_pairs(context.corpus, suspects_with(context, sources), context.prompts, context.scripts)
+    pairs = weigh_pairs(
+        context.corpus, context.texts, suspects_with(context, sources), context.prompts, context.scripts
+    )
     found: dict[int, Weighed] = {}
     for pair in sorted(pairs, key=lambda pair: -float(pair.gain.max(initial=-math.inf))):
         found.setdefault(pair.request, pair)
@@ -202,7 +207,7 @@ def _uses(context: Context, links: list[Link]) -> list[tuple[int, Link]]:
     by_request: dict[int, list[int]] = defaultdict(list)
     wanted = {link.recipient for link in links}
     inner = {link.one.use for link in links if link.one is not None and link.apart}
-    for use, akin in zip(context.strange.vocabulary.uses.tolist(), context.strange.akin.tolist(), strict=True):
+    for use, akin in zip(context.strange.vocabulary.uses.tolist(), context.strange.beside.tolist(), strict=True):
         request = int(world.uses.request[use])
         if request in wanted and (not akin or use in inner):
             by_request[request].append(use)

@@ -87,16 +87,18 @@ def _weights(
 
 
 def gains(
-    held: Any, unit: Any, having: Bits, texts: float, language: Bits, words: Bits, typical: float, rates: Bits
-) -> Bits:
+    held: Any, unit: Any, having: Bits, texts: float, prior: Bits, language: Bits, words: Bits, typical: float,
+    rates: Bits,
+) -> Bits:  # fmt: skip
     """Bits by which each prompt explains the terms better than the own one (the last) or none, whichever does more.
 
-    Like `weights`, with the chance of a term counted: `having` of `texts` prompts in the language hold it; where more
+    Like `weights`, with the chance of a term counted: `having` of `texts` prompts in the language hold it, and `prior`
+    of PRIOR more; where more
     of the prompts nearby do (tenants that speak of one matter at a time), theirs counts. The prompts nearby of the
     tenant that is weighed and of the response's own are left out of both, for either prompt alike. `language`: bits
     that the script of each prompt adds.
     """
-    result: Bits = _gains(held, unit, having, texts, language, words, typical, rates)
+    result: Bits = _gains(held, unit, having, texts, prior, language, words, typical, rates)
     return result
 
 
@@ -118,7 +120,9 @@ def _fit(held: Any, chance: Any, scale: Any, rates: Any) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
-def _gains(held: Any, unit: Any, having: Any, texts: Any, language: Any, words: Any, typical: Any, rates: Any) -> Any:
+def _gains(
+    held: Any, unit: Any, having: Any, texts: Any, prior: Any, language: Any, words: Any, typical: Any, rates: Any
+) -> Any:
     prompts, terms = held.shape
     last = prompts - 1
     mine = unit[last]
@@ -147,8 +151,8 @@ def _gains(held: Any, unit: Any, having: Any, texts: Any, language: Any, words: 
                     for t in range(terms):
                         theirs[t] += held[q, t]
         for t in range(terms):
-            left = max(0.0, having[t] - own[t] - theirs[t]) + 0.5
-            chance[t] = max(left / (texts + 1.0), (every[t] - theirs[t]) / (count + 1.0))
+            left = max(0.0, having[t] - own[t] - theirs[t]) + PRIOR * prior[t]
+            chance[t] = max(left / (texts + PRIOR), (every[t] - theirs[t]) / (count + 1.0))
         own_fit = _fit(held[last], chance, max(1.0, words[last] / typical), rates) + language[last]
         base = max(0.0, own_fit)
         for q in range(first, last):

@@ -16,11 +16,12 @@ import numpy.typing as npt
 
 from forensics.attribution.aligned import Weighed
 from forensics.attribution.candidates import Candidate, Holder
-from forensics.attribution.chains import Context, suspects_with
+from forensics.attribution.chains import RARE_SHARE, Context, suspects_with
 from forensics.attribution.copies import Copy
 from forensics.attribution.displaced import Claim
 from forensics.attribution.findings import Evidence, Judged
 from forensics.attribution.hits import Hits
+from forensics.attribution.holdings import World
 from forensics.attribution.likely import NOTHING, Likely, Suspect
 from forensics.attribution.own_terms import without_own
 from forensics.attribution.sources import Source
@@ -29,10 +30,14 @@ from forensics.text.public import public_share
 
 STRATUM = "copied answer"
 TRIED = ("own_material", "echo", "public_text", "model_phrase", "same_question", "own_tenant")
+LEAST_BITS = 1.0  # by which a text must fit the other's prompt better at all
 NEAR_BITS = 5.0  # by which a text must fit the other's prompt better than the recipient's, where the other was near,
 FAR_BITS = 16.0  # and anywhere; the text itself has to be worth its search besides
 PARTICULARS_BITS = 40.0  # of words that the other's prompt alone has and hardly any tenant uses, wherever it was
-PARTICULARS_SHARE = 0.1  # share of tenants that may use them
+ONLY_BITS = 24.0  # the same where the other was near,
+ONLY_RATIO = 3.0  # and how many times more than the recipient's prompt alone has
+PARTICULARS_SHARE = 0.1  # share of tenants that may use them,
+FEW_TENANTS = 20  # where so few are known that the share of one is more
 DISTINCT = 0.5  # share of the words of the other's prompt in the answer that are not in the recipient's prompt
 SUPPLIED = 0.8  # share of an answer's words in a prompt above which the prompt holds the text itself
 MARGIN_BITS = 3.0  # by which one tenant must lead the next to be named alone
@@ -45,7 +50,9 @@ def suspects_of(context: Context, copies: list[Copy]) -> list[Suspect]:
     sources: dict[int, set[int]] = defaultdict(set)
     for copy in copies:
         sources[copy.use].add(int(context.world.uses.request[copy.other_use]))
-    return suspects_with(context, sources)
+    # The source's answer uses the same words: where few tenants are known it may be the only one that does.
+    few = len(context.world.requests.unit_names) < FEW_TENANTS
+    return suspects_with(context, sources, 1.0 if few else RARE_SHARE)
 
 
 def judge_copies(
@@ -72,7 +79,7 @@ def judge_copies(
         others = ~np.isin(world.requests.unit[one.near], [*best, int(world.requests.unit[one.request])])
         if one.gain[others].max(initial=-math.inf) > top - MARGIN_BITS:
             continue  # it fits the prompt of a tenant as well that holds no such answer
-        if top >= NEAR_BITS and len(leaders) <= MOST_NAMED:
+        if top >= LEAST_BITS and len(leaders) <= MOST_NAMED:
             chosen[use] = sorted(leaders, key=lambda item: (-item[0], item[1].other_use))
     claims: dict[int, Claim] = {}
     judged: list[Judged] = []
@@ -92,12 +99,15 @@ def judge_copies(
             places = [int(np.flatnonzero(one.near == int(world.uses.request[c.other_use]))[0]) for _, c in chosen[use]]
             if all(held[place].mean() > SUPPLIED for place in places):
                 continue  # the text itself stands in that prompt: a run
-            special = max(_particulars(one.around.suspect, strength, held[place] & ~own) for place in places)
-            if special < PARTICULARS_BITS:
-                if chosen[use][0][0] < FAR_BITS and not any(copy.near for _, copy in chosen[use]):
-                    continue
-                if all((held[place] & ~own).sum() < DISTINCT * held[place].sum() for place in places):
-                    continue  # the two prompts ask the same
+            special = max(_particulars(world, one.around.suspect, strength, held[place] & ~own) for place in places)
+            mine = min(_particulars(world, one.around.suspect, strength, own & ~held[place]) for place in places)
+            near, fits = any(copy.near for _, copy in chosen[use]), chosen[use][0][0]
+            particular = special >= (ONLY_BITS if near else PARTICULARS_BITS) and special >= ONLY_RATIO * mine
+            if not particular and fits < (NEAR_BITS if near else FAR_BITS):
+                continue
+            same = all((held[place] & ~own).sum() < DISTINCT * held[place].sum() for place in places)
+            if same and special < PARTICULARS_BITS:
+                continue  # the two prompts ask the same
             likely = Likely(
                 one.around.suspect, strength, one.around.suspect.terms, held, one.gain, 0.0, one.around.held[-1]
             )
@@ -113,9 +123,10 @@ def judge_copies(
     return judged
 
 
-def _particulars(suspect: Suspect, strength: Strength, only: npt.NDArray[np.bool_]) -> float:
-    """Bits, by the character model, of the words `only` the other's prompt has that hardly any tenant's answers use."""
-    keys = suspect.terms[only & (suspect.shares <= PARTICULARS_SHARE)]
+def _particulars(world: World, suspect: Suspect, strength: Strength, only: npt.NDArray[np.bool_]) -> float:
+    """Bits, by the character model, of the words `only` one of the prompts has and hardly any tenant's answers use."""
+    few = len(world.requests.unit_names) < FEW_TENANTS
+    keys = suspect.terms[only & (few | (suspect.shares <= PARTICULARS_SHARE))]
     rare, first = np.unique(strength.terms, return_index=True)
     return float(strength.term_bits[first][np.isin(rare, keys)].sum())
 

@@ -117,7 +117,7 @@ def _work(
     found.grams.close()
     warnings.extend(displaced.warnings)
     whole = {item.candidate.use for item in displaced.judged}
-    parts = [item for item in judged if item.candidate.use not in displaced.replaced]
+    parts = [item for item in judged if not displaced.tells(item)]
     parts += [item for item in switches if item.candidate.use not in whole]
     found_so_far = marked([*parts, *displaced.judged], displaced.marks)
     correlated = any(s.correlated for s in strata)

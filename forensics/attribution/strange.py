@@ -60,7 +60,8 @@ class Strange:
 
     vocabulary: Vocabulary
     akin: npt.NDArray[np.bool_]
-    answered: npt.NDArray[np.bool_]  # by request: one of its responses is akin to its prompt
+    beside: npt.NDArray[np.bool_]  # some part of the same choice (its reasoning, its tool calls) is akin to the prompt
+    answered: npt.NDArray[np.bool_]  # by request: each of its choices is akin to its prompt
 
 
 def find_strange(corpus: Corpus) -> Strange:
@@ -86,9 +87,27 @@ def find_strange(corpus: Corpus) -> Strange:
     for _ in corpus.over(linked > 0, work):
         pass
     akin = (size > 0) & (lookup.flagged() >= enough)
-    answered = np.zeros(len(world.requests.request_id), dtype=np.bool_)
-    answered[world.uses.request[rows[akin]]] = True
-    return Strange(vocabulary, akin, answered)
+    beside, answered = _by_choice(world, rows, akin)
+    return Strange(vocabulary, akin, beside, answered)
+
+
+def _by_choice(
+    world: World, rows: Ints, akin: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """For each response: is its choice akin? For each request: are all of its choices? Choices are answers apart."""
+    numbers = {
+        field: i for i, field in enumerate(sorted({world.uses.field[row].split(".")[0] for row in rows.tolist()}))
+    }
+    choice = np.array([numbers[world.uses.field[row].split(".")[0]] for row in rows.tolist()], dtype=np.int64)
+    _, group = np.unique(world.uses.request[rows] * (len(numbers) + 1) + choice, return_inverse=True)
+    of_group = np.zeros(int(group.max(initial=-1)) + 1, dtype=np.bool_)
+    np.logical_or.at(of_group, group, akin)
+    beside = of_group[group]
+    requests = len(world.requests.request_id)
+    seen, strange = np.zeros(requests, dtype=np.bool_), np.zeros(requests, dtype=np.bool_)
+    seen[world.uses.request[rows]] = True
+    strange[world.uses.request[rows[~beside]]] = True
+    return beside, seen & ~strange
 
 
 def _prompts_of(world: World, rows: Ints) -> tuple[Ints, Ints]:

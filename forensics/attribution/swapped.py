@@ -64,7 +64,13 @@ class Displaced:
     judged: list[Judged]
     marks: dict[int, Features]
     replaced: set[int]
+    owners: set[tuple[int, int]]  # requests and texts of answers that others got: what is undetermined there is told
     warnings: tuple[str, ...]
+
+    def tells(self, item: Judged) -> bool:
+        """Is the fragment part of a whole that is reported, or the owner's own copy of it?"""
+        owned = (item.candidate.request, item.candidate.content) in self.owners
+        return item.candidate.use in self.replaced or (owned and item.verdict == "undetermined")
 
 
 def find_swapped(
@@ -84,7 +90,7 @@ def find_swapped(
     """
     world = corpus.world
     if len(world.requests.unit_names) < 2:
-        return Displaced([], {}, set(), ())
+        return Displaced([], {}, set(), set(), ())
     strange = find_strange(corpus)
     spans = _spans(world, judged, excluded)
     answered = strange.answered.copy()
@@ -95,7 +101,7 @@ def find_swapped(
     }
     foreign = {int(world.uses.request[use]) for use in covered}
     answered[sorted(foreign)] = False
-    suspects = _suspects(world, strange, answered, spans)
+    suspects = _suspects(world, strange, spans)
     prompts = prompts_of_case(world)
     chosen, unread = _worth_a_look(corpus, answered, suspects, prompts, parameters.swapped_bytes)
     spans = _scattered(world, judged, spans)
@@ -111,10 +117,10 @@ def find_swapped(
     alone = [suspect for suspect in suspects if not any(leaked for _, _, leaked in spans.get(suspect.use, ()))]
     alone = [replace(suspect, near=suspect.near[:REACH]) for suspect in alone]
     copies = find_copies(corpus, texts, seeds)
-    pairs = weigh_pairs(corpus, [*alone, *suspects_of(context, copies)], prompts, scripts)
+    pairs = weigh_pairs(corpus, texts, [*alone, *suspects_of(context, copies)], prompts, scripts)
     copied = judge_copies(context, copies, {pair.use: pair for pair in pairs[len(alone) :]}, grams, correlated)
     copied = [item for item in copied if not _known(item, judged)]
-    known = {use: units for use, units in named.items() if use in covered}
+    known = {use: units for use, units in named.items() if use in covered or not answered[world.uses.request[use]]}
     known |= {item.candidate.use: set(item.units) for item in copied if len(item.units) == 1}
     rest = [pair for pair in pairs[: len(alone)] if pair.use not in known]
     reported = {item.candidate.use for item in [*judged, *copied]}
@@ -126,7 +132,8 @@ def find_swapped(
         (f"{unread} prompts were not compared with the responses nearby that have nothing to do with their own prompt: "
          "more than is read for that",) if unread else ()
     )  # fmt: skip
-    return Displaced(result, marks, taken, warnings)
+    owners = {(source.request, source.holder.content) for item in copied for source in item.ranked}
+    return Displaced(result, marks, taken, owners, warnings)
 
 
 def _known(whole: Judged, judged: list[Judged]) -> bool:
@@ -184,7 +191,7 @@ def _length(world: World, use: int) -> int:
     return max(1, int(world.text_bytes[world.uses.content[use]]))
 
 
-def _suspects(world: World, strange: Strange, answered: npt.NDArray[np.bool_], spans: Spans) -> list[Suspect]:
+def _suspects(world: World, strange: Strange, spans: Spans) -> list[Suspect]:
     """Strange responses that nothing explains yet."""
     requests, uses = world.requests, world.uses
     neighbours = Neighbours(world)
@@ -192,7 +199,7 @@ def _suspects(world: World, strange: Strange, answered: npt.NDArray[np.bool_], s
     for number in np.flatnonzero(~strange.akin).tolist():
         use = int(strange.vocabulary.uses[number])
         request = int(uses.request[use])
-        if answered[request] or requests.received[request] == EARLY or requests.finished[request] == LATE:
+        if strange.beside[number] or requests.received[request] == EARLY or requests.finished[request] == LATE:
             continue
         # Units against bytes: rough, and only meant for what is explained nearly whole.
         if sum(end - start for start, end, _ in spans.get(use, ())) >= COVERED * _length(world, use):
