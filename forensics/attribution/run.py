@@ -22,6 +22,7 @@ from forensics.attribution.holdings import load_world
 from forensics.attribution.names import find_names
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.seeds import scan
+from forensics.attribution.structure import find_structure
 from forensics.attribution.swapped import find_swapped
 from forensics.attribution.tables import store
 from forensics.attribution.texts import Texts
@@ -89,7 +90,9 @@ def _work(
     )
     excluded.extend(unsaid)
     strata.extend(by_names)
-    every, own, said = find_canaries(corpus, texts, listed, [*judged, *switches, *swapped, *names], parameters)
+    forms, formless = find_structure(corpus, texts, [*judged, *switches, *swapped], parameters)
+    excluded.extend(formless)
+    every, own, said = find_canaries(corpus, texts, listed, [*judged, *switches, *swapped, *names, *forms], parameters)
     excluded.extend(own)
     warnings.extend(said)
     counts = store(case, world, texts, every, excluded, strata)
