@@ -45,7 +45,7 @@ from forensics.text.words import Keys
 
 STRATUM = "supplied name"
 TRIED = ("own_material", "echo", "shared", "same_question", "too_weak")
-# Bits that a unit of these scripts can count at most: the shipped model has read little of them and finds all of it odd.
+# Bits that a unit of these scripts can count at most: the shipped model has read little of them, and finds all odd.
 _MOST = dict.fromkeys(SCRIPTS, 3.3) | {"digit": 3.4, "latin": 5.2, "kana": 4.5, "hangul": 6.5, "han": 8.0}
 MOST_BITS = np.array([_MOST[name] for name in SCRIPTS])
 ODD_BITS = 3.9  # a unit, from which a word in small letters is an invented one rather than a rare one
@@ -172,7 +172,7 @@ def _score(
     named: set[tuple[int, int]],
     parameters: Parameters,
 ) -> list[Scored]:
-    """Strengths under the character model and the case's own counts; groups whose places are worth nothing are left out."""
+    """Strengths under the character model and the case's own counts, without groups whose names are worth nothing."""
     world = corpus.world
     keys: list[Keys] = []
     around: list[list[Keys]] = []  # by group and place: telling words that surround the name in both texts
@@ -325,6 +325,9 @@ def _judge(
     units, verdict = [group.holder], "possible"
     if known:
         verdict, why = "probable", "the same tenant is named for another passage of this response"
+    elif correlated and not item.beside:
+        units, verdict = [], "undetermined"
+        why = "contents follow each other across tenants, and it was not in flight on the same worker; nobody is named"
     elif agree >= MIN_AGREEING:
         why = "no q-value" if q_value is None else f"q {q_value:.3g} by decoys"
         if not correlated and (good or (item.beside and net >= parameters.probable_bits)):
@@ -335,7 +338,8 @@ def _judge(
         units, verdict = [], "undetermined"
         why = "one name, and famous ones look the same; nobody is named"
     who = "a name" if agree == 1 else f"{agree} names"
-    reason = f"{who} that one other tenant alone supplies; net {net:.0f} bits ({item.bits:.0f} less {item.charge:.0f} for the search); {why}"
+    reason = f"{who} that one other tenant alone supplies; net {net:.0f} bits "
+    reason += f"({item.bits:.0f} less {item.charge:.0f} for the search); {why}"
     found: list[Judged | Excluded] = []
     for place, strength, source in item.places:
         assert source is not None

@@ -1,7 +1,7 @@
 """The attribution stage: contents in, fragments, appearances, exclusions and decoy strata out.
 
 Says which step comes when; the steps live in their own modules. Uses request times and workers only; slots and
-batches are the timeline's. `altered` and `structure` fragments and spike-ins are not searched for in this version.
+batches are the timeline's. `altered` fragments and spike-ins are not searched for in this version.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Which labels give a text its form? JSON keys, headings, tags; in a prompt also whatever could ask for them.
 
 In a response a label is a JSON key (`"key":`), a Markdown heading at the start of a line, or a tag. A prompt may ask
-for the same label in other ways: any short quoted string or `code`, any word with an underscore, a heading anywhere in a
-line, the name of a tool. So `asked` gives more than `shown`; equal labels have equal hashes in both. Values are not
+for the same label in other ways: any short quoted string or `code`, any word with an underscore, a heading anywhere in
+a line, the name of a tool. So `asked` gives more than `shown`; equal labels have equal hashes in both. Values are not
 looked at. Does not count and does not judge.
 """
 

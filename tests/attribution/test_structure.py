@@ -12,8 +12,8 @@ KEYS = "Reply in JSON with the keys kunden_nr_intern, mahnstufe_alt, sachbearbei
 EGGS = {
     "kunden_nr_intern": "none",
     "mahnstufe_alt": 0,
-    "sachbearbeiter_kz": "cook",
-    "frist_verzugstage": "seven minutes in boiling water",
+    "sachbearbeiter_kz": "eggs",
+    "frist_verzugstage": "the eggs are boiled for seven minutes, then how they are peeled is up to you",
 }
 
 
@@ -31,7 +31,8 @@ def asks(scene: Any, system: str | None, times: int = 3, **extra: Any) -> None:
 def test_keys_of_another_tenants_schema(scene: Any) -> None:
     asks(scene, KEYS)
     scene.call("beta", "How are eggs boiled?", json.dumps(EGGS), 60, request_id="victim")
-    fragment = scene.run().only()
+    result = scene.run()
+    fragment = next(r for r in result.of("victim") if r["kind"] == "structure")
     assert (fragment["kind"], fragment["sources"]) == ("structure", ["alpha"])
     assert fragment["machine_verdict"] in ("possible", "probable")
     assert '"labels":4' in fragment["features"]
@@ -40,7 +41,10 @@ def test_keys_of_another_tenants_schema(scene: Any) -> None:
 @pytest.mark.parametrize(
     ("system", "answer"),
     [
-        (GERMAN, "## Sachverhaltskern\nEier.\n## Rechtslagenbild\nKochen.\n## Mandantenhinweis\nSieben Minuten."),
+        (
+            GERMAN,
+            "## Sachverhaltskern\nHow eggs are boiled.\n## Rechtslagenbild\nBoiled eggs are legal.\n## Mandantenhinweis\nSeven minutes.",
+        ),
         (
             "פתח תמיד בכותרות `## תמציתהתביעה`, `## עמדתהלקוחה`, `## המלצתהמשרד`.",
             "## תמציתהתביעה\neggs\n## עמדתהלקוחה\nwater\n## המלצתהמשרד\nseven minutes",
@@ -58,7 +62,8 @@ def test_keys_of_another_tenants_schema(scene: Any) -> None:
 def test_headings_of_another_tenants_template(scene: Any, system: str, answer: str) -> None:
     asks(scene, system)
     scene.call("beta", "How are eggs boiled?", answer, 60, request_id="victim")
-    structure = [row for row in scene.run().of("victim") if row["kind"] == "structure"]
+    result = scene.run()
+    structure = [row for row in result.of("victim") if row["kind"] == "structure"]
     assert [row["sources"] for row in structure] == [["alpha"]]
 
 
@@ -79,7 +84,7 @@ def test_a_call_of_another_tenants_tool(scene: Any) -> None:
 def test_a_form_that_the_recipient_asked_for_is_its_own(scene: Any) -> None:
     asks(scene, KEYS)
     scene.call("beta", f"{KEYS} How are eggs boiled?", json.dumps(EGGS), 60, request_id="victim")
-    assert scene.run().of("victim") == []
+    assert [row["kind"] for row in scene.run().of("victim") if row["kind"] == "structure"] == []
 
 
 def test_a_form_that_the_recipient_asked_for_in_a_tool_is_its_own(scene: Any) -> None:
@@ -87,14 +92,14 @@ def test_a_form_that_the_recipient_asked_for_in_a_tool_is_its_own(scene: Any) ->
     schema = {"type": "json_schema", "json_schema": {"schema": {"properties": {key: {} for key in EGGS}}}}
     scene.call("beta", "How are eggs boiled?", json.dumps(EGGS), 60, request_id="victim")
     scene.records[-1]["request"]["response_format"] = schema
-    assert scene.run().of("victim") == []
+    assert [row["kind"] for row in scene.run().of("victim") if row["kind"] == "structure"] == []
 
 
 def test_common_keys_say_nothing(scene: Any) -> None:
     asks(scene, "Reply in JSON with the keys `name`, `type`, `description`, `parameters`.")
     answer = json.dumps({"name": "egg", "type": "food", "description": "boiled", "parameters": "seven minutes"})
     scene.call("beta", "How are eggs boiled?", answer, 60, request_id="victim")
-    assert scene.run().of("victim") == []
+    assert [row["kind"] for row in scene.run().of("victim") if row["kind"] == "structure"] == []
 
 
 def test_a_schema_that_two_tenants_ask_for_names_nobody(scene: Any) -> None:
@@ -108,11 +113,11 @@ def test_one_key_among_own_ones_is_too_little(scene: Any) -> None:
     asks(scene, KEYS)
     answer = json.dumps({"mahnstufe_alt": 1, "eggs": 2, "pan": 3, "stove": 4, "salt": 5})
     scene.call("beta", "How are eggs boiled?", answer, 60, request_id="victim")
-    assert scene.run().of("victim") == []
+    assert [row["kind"] for row in scene.run().of("victim") if row["kind"] == "structure"] == []
 
 
 def test_a_form_that_was_asked_for_only_later_is_no_source(scene: Any) -> None:
     scene.call("beta", "How are eggs boiled?", json.dumps(EGGS), 5, request_id="victim")
     scene.traffic()
     scene.call("alpha", KEYS, "Noted.", 300)
-    assert scene.run().of("victim") == []
+    assert [row["kind"] for row in scene.run().of("victim") if row["kind"] == "structure"] == []
