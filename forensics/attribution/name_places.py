@@ -20,10 +20,10 @@ from forensics.attribution.texts import Texts
 from forensics.text.characters import character_model
 from forensics.text.fold import Units
 from forensics.text.keys import among, distinct
-from forensics.text.names import LOWER, START
+from forensics.text.names import LOWER, PAIR, PLAIN_PAIR, START
 from forensics.text.words import Keys, Words, pairs, terms
 
-CROWD, CROWD_SHARE = 6, 0.15  # more tokens of one tenant, and this share of the response's, are a subject
+CROWD, CROWD_SHARE = 6, 0.15  # more words of one tenant, and this share of the response's tokens, are a subject
 STEM, SUFFIX = 4, 2  # units of a word that must stand in the own prompt to explain it; of its end that may differ
 AROUND = 120  # words to either side of a name that show its subject,
 TELLING_BITS = 12.0  # if the character model gives a word this many bits
@@ -64,16 +64,14 @@ def groups_of(world: World, rare: RareNames, judged: list[Judged]) -> list[Group
     ordered = rare.hits.sort("use", "holder", "target", "start", "end", descending=[False, False, True, False, False])
     for (use, holder, target), rows in ordered.group_by(["use", "holder", "target"], maintain_order=True):
         part = rows.filter((~pl.col("small") & (pl.col("kind") != START)) | (pl.col("kind") == LOWER))
-        every = int(rows["seed"].n_unique())
+        every = int(rows.filter(~pl.col("kind").is_in([PAIR, PLAIN_PAIR]))["seed"].n_unique())
         content = int(rows["content"][0])
         if every > CROWD and every > CROWD_SHARE * int(rare.tokens[content]):
             continue
-        places = _places(part, taken.get(int(use), []))  # type: ignore[call-overload]
+        places = _places(part, taken.get(int(use), []))
         if places:
-            request = int(world.uses.request[int(use)])  # type: ignore[call-overload]
-            found.append(
-                Group(int(use), request, content, int(holder), bool(target), places, int(rivals[use]))  # type: ignore[call-overload]
-            )
+            request = int(world.uses.request[int(use)])
+            found.append(Group(int(use), request, content, int(holder), bool(target), places, int(rivals[use])))
     return found
 
 

@@ -48,7 +48,7 @@ TRIED = ("own_material", "echo", "shared", "same_question", "too_weak")
 # Bits that a unit of these scripts can count at most: the shipped model has read little of them, and finds all odd.
 _MOST = dict.fromkeys(SCRIPTS, 3.3) | {"digit": 3.4, "latin": 5.2, "kana": 4.5, "hangul": 6.5, "han": 8.0}
 MOST_BITS = np.array([_MOST[name] for name in SCRIPTS])
-ODD_BITS = 3.9  # a unit, from which a word in small letters is an invented one rather than a rare one
+ODD_BITS = 3.5  # a unit, from which a word in small letters may be an invented one rather than a rare one
 BYTES_A_TOKEN = 8.0
 LEAST_BITS = 4.0  # net, where decoys bear it out
 DECOY_SHARE = 0.2  # decoys that do as well, for each target, above which nothing is reported
@@ -321,6 +321,8 @@ def _judge(
         return dropped(f"names of one tenant, net {net:.1f} bits; names that came later do as well")
     if q_value is not None and q_value > parameters.possible_q and not item.beside:
         return dropped(f"q {q_value:.2f} by decoys")
+    if not known and not good and all(LOWER in place.kinds for place, _, _ in item.places):
+        return dropped("words in small letters, and no decoys to show that they are no ordinary ones")
     agree = len(item.places)
     units, verdict = [group.holder], "possible"
     if known:

@@ -92,8 +92,8 @@ def find_structure(
         for key, part in hits.group_by(["use", "holder", "target"], maintain_order=True)
         if part["seed"].n_unique() >= MIN_LABELS
     ]
-    prompts = prompts_by_request(world, {int(world.uses.request[int(key[0])]) for key, _ in rows})  # type: ignore[call-overload]
-    schemas = _schemas(world, {int(world.uses.request[int(key[0])]) for key, _ in rows})  # type: ignore[call-overload]
+    prompts = prompts_by_request(world, {int(world.uses.request[int(key[0])]) for key, _ in rows})
+    schemas = _schemas(world, {int(world.uses.request[int(key[0])]) for key, _ in rows})
     for request, contents in schemas.items():
         prompts.setdefault(request, []).extend(contents)
     pairs = math.log2(max(2, int(labels.size))) + math.log2(max(2, len(world.requests.unit_names)))
@@ -107,8 +107,8 @@ def find_structure(
         for i in batch:
             (use, holder, target), part = rows[i]
             found = _group(
-                world, texts, int(use), int(holder), bool(target), part, prompts, labels, sent, pairs,  # type: ignore[call-overload]
-                taken.get(int(use), []),  # type: ignore[call-overload]
+                world, texts, int(use), int(holder), bool(target), part, prompts, labels, sent, pairs,
+                taken.get(int(use), []),
             )  # fmt: skip
             if found is not None:
                 groups.append(found)
@@ -163,7 +163,7 @@ def _hits(corpus: Corpus, parameters: Parameters) -> tuple[pl.DataFrame, Ints, I
     hits = find_hits(world, rows, parameters.shared_limit, parameters.phrase_limit)
     keep = np.flatnonzero(((hits.kind == SUPPLIED) | (hits.kind == DECOY)) & (hits.holders <= FEW))
     shown_rows = pl.DataFrame({"content": content, "start": start, "end": end, "seed": seed}).unique()
-    found = (
+    single = (
         pl.DataFrame(
             {
                 "use": hits.use[keep],
@@ -183,7 +183,7 @@ def _hits(corpus: Corpus, parameters: Parameters) -> tuple[pl.DataFrame, Ints, I
         .join(shown_rows, on=["content", "start", "end"], how="inner")
         .sort("use", "holder", "target", "start", "end")
     )
-    return found, counts[world.is_response], _sent(world)
+    return single, counts[world.is_response], _sent(world)
 
 
 def _taken(found: Labels, rows: npt.NDArray[np.bool_]) -> Labels:

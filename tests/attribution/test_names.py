@@ -24,7 +24,7 @@ def leak(scene: Any, prompt: str, shown: str, at: float = 58, worker: str = "w0"
     [
         ("Please file the letter of Marta J. Vesterqvoldsen today.", "Marta J. Vesterqvoldsen"),
         ("Our client Orvanek Tesquillan signs on Monday.", "Orvanek Tesquillan"),
-        ("The project is called zorvexliquam here.", "zorvexliquam"),
+        ("The project is called Zorvexliquam here.", "Zorvexliquam"),
         ("We call it QUXALVENTRIK internally.", "QUXALVENTRIK"),
         ("Договор подписала Снежана Вельгорецкая вчера.", "Снежана Вельгорецкая"),
         ("החוזה נחתם על ידי עמליה גורודישצקי אתמול", "עמליה גורודישצקי"),
@@ -51,13 +51,25 @@ def test_several_names_beside_their_tenant_are_probable(scene: Any) -> None:
 
 
 def test_more_names_are_worth_more_but_each_is_paid_for(scene: Any) -> None:
-    prompt = "Marta J. Vesterqvoldsen sells zorvexliquam."
-    one = leak(scene, prompt, "zorvexliquam")
-    scene.records.clear()
-    two = leak(scene, prompt, "zorvexliquam, Marta J. Vesterqvoldsen")
-    features = [json.loads(row["features"]) for row in (*one, *two)]
-    assert features[1]["agreeing_net_bits"] > features[0]["agreeing_net_bits"]
-    assert 2 * features[1]["search_charge"] > features[0]["search_charge"]
+    found = leak(scene, "Marta J. Vesterqvoldsen sells Zorvexliquam.", "Zorvexliquam, Marta J. Vesterqvoldsen")
+    assert len(found) == 2
+    for row in found:
+        features = json.loads(row["features"])
+        assert features["agreeing_names"] == 2
+        one = features["bits"] - 2 * features["search_charge"]  # alone it would have paid nearly as much as both
+        assert features["agreeing_net_bits"] > one
+        assert (
+            features["agreeing_net_bits"] < features["agreeing_identifier_bits"] - 2 * features["search_charge"] + 0.1
+        )
+
+
+def test_a_word_in_small_letters_counts_beside_other_names_only(scene: Any) -> None:
+    found = leak(scene, "Marta J. Vesterqvoldsen sells zorvexliquamt.", "zorvexliquamt, Marta J. Vesterqvoldsen")
+    assert {tuple(row["sources"]) for row in found} == {("alpha",)}
+
+
+def test_a_word_in_small_letters_alone_is_too_little(scene: Any) -> None:
+    assert leak(scene, "The project is called zorvexliquamt here.", "zorvexliquamt") == []
 
 
 def test_a_single_name_from_elsewhere_names_nobody(scene: Any) -> None:
