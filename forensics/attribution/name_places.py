@@ -2,8 +2,7 @@
 
 Overlapping tokens of one tenant are one place. Explained is what lies in a passage that another rule has dealt with,
 what the recipient's own prompt holds (or its stem: names are inflected), and everything where the words come by the
-dozen (a common subject, or a language that only two tenants write) or where the question is about what the other text is
-about. Does not score.
+dozen (a common subject, or a language that only two tenants write). Does not score.
 """
 
 from __future__ import annotations
@@ -17,18 +16,17 @@ from forensics.attribution.candidates import Excluded, prompts_by_request
 from forensics.attribution.findings import Judged
 from forensics.attribution.holdings import World
 from forensics.attribution.rare_names import RareNames
-from forensics.attribution.strength import keys_between
 from forensics.attribution.texts import Texts
 from forensics.text.characters import character_model
 from forensics.text.fold import Units
 from forensics.text.keys import among, distinct
-from forensics.text.names import LOWER, START
-from forensics.text.words import Words
+from forensics.text.names import LOWER, PAIR, PLAIN_PAIR, START
+from forensics.text.words import Keys, Words, pairs, terms
 
-CROWD, CROWD_SHARE = 6, 0.15  # more tokens of one tenant, and this share of the response's, are a subject
+CROWD, CROWD_SHARE = 6, 0.15  # more words of one tenant, and this share of the response's tokens, are a subject
 STEM, SUFFIX = 4, 2  # units of a word that must stand in the own prompt to explain it; of its end that may differ
-ASKED = 60  # words at the end of the own prompt that are taken for the question,
-ASKED_BITS, ASKED_SHARE, ASKED_WORDS = 12.0, 0.5, 2  # of which so many telling ones make the other text its subject
+AROUND = 120  # words to either side of a name that show its subject,
+TELLING_BITS = 12.0  # if the character model gives a word this many bits
 EXPLAINED = ("public_text", "shared", "own_material", "echo", "same_question", "model_phrase")
 
 
@@ -66,16 +64,14 @@ def groups_of(world: World, rare: RareNames, judged: list[Judged]) -> list[Group
     ordered = rare.hits.sort("use", "holder", "target", "start", "end", descending=[False, False, True, False, False])
     for (use, holder, target), rows in ordered.group_by(["use", "holder", "target"], maintain_order=True):
         part = rows.filter((~pl.col("small") & (pl.col("kind") != START)) | (pl.col("kind") == LOWER))
-        every = int(rows["seed"].n_unique())
+        every = int(rows.filter(~pl.col("kind").is_in([PAIR, PLAIN_PAIR]))["seed"].n_unique())
         content = int(rows["content"][0])
         if every > CROWD and every > CROWD_SHARE * int(rare.tokens[content]):
             continue
-        places = _places(part, taken.get(int(use), []))  # type: ignore[call-overload]
+        places = _places(part, taken.get(int(use), []))
         if places:
-            request = int(world.uses.request[int(use)])  # type: ignore[call-overload]
-            found.append(
-                Group(int(use), request, content, int(holder), bool(target), places, int(rivals[use]))  # type: ignore[call-overload]
-            )
+            request = int(world.uses.request[int(use)])
+            found.append(Group(int(use), request, content, int(holder), bool(target), places, int(rivals[use])))
     return found
 
 
@@ -119,14 +115,6 @@ def without_explained(
                         dropped.append(Excluded(group.use, low, high, "own_material", detail, 2))
                     continue
                 rest.append(place)
-            subjects = {p.other for p in rest if own and _same_subject(texts, own[-1], p.other)}
-            if group.target:
-                for place in rest:
-                    if place.other in subjects:
-                        low, high = folded.span(place.start, place.end)
-                        detail = "the question is about what the other text is about"
-                        dropped.append(Excluded(group.use, low, high, "same_question", detail, 2))
-            rest = [p for p in rest if p.other not in subjects]
             if rest:
                 kept.append(replace(group, places=tuple(rest)))
     return kept, dropped
@@ -155,20 +143,36 @@ def _holds(text: Units, needle: Units) -> bool:
     return at >= 0
 
 
-def _same_subject(texts: Texts, question: int, other: int) -> bool:
-    """Does the other text hold most of the question's telling words?"""
-    words = texts.words(question)
-    low = max(0, words.hashes.size - ASKED)
-    part = Words(words.starts[low:], words.ends[low:], words.hashes[low:], words.single[low:])
-    if part.hashes.size == 0:
-        return False
-    units = texts.folded(question).units
-    first = int(part.starts[0])
-    bits = np.concatenate([[0.0], np.cumsum(character_model().bits(units[first:]))])
+def surroundings(texts: Texts, group: Group, place: Place, prompts: list[int]) -> tuple[Keys, Keys]:
+    """Telling words around a name: those of the question and of the response, and those around it in the other text.
+
+    Longer words that the character model does not expect; the group's names are left out.
+    """
+    own = [_telling(texts, group.content, place.start)]
+    if prompts:
+        own.append(_telling(texts, prompts[-1], None))
+    theirs = _telling(texts, place.other, place.other_start)
+    names = distinct(np.concatenate([_terms_inside(texts.words(group.content), place) for place in group.places]))
+    mine = distinct(np.concatenate(own))
+    return mine[~among(mine, names)], theirs[~among(theirs, names)]
+
+
+def _terms_inside(found: Words, place: Place) -> Keys:
+    inside = (found.starts >= place.start) & (found.ends <= place.end)
+    return terms(Words(found.starts[inside], found.ends[inside], found.hashes[inside], found.single[inside]))
+
+
+def _telling(texts: Texts, content: int, at: int | None) -> Keys:
+    """Telling words within AROUND words of the unit `at`; of the end where it is None."""
+    found, units = texts.words(content), texts.folded(content).units
+    middle = found.hashes.size if at is None else int(np.searchsorted(found.starts, at))
+    low, high = max(0, middle - AROUND), min(found.hashes.size, middle + AROUND)
+    if low >= high:
+        return np.zeros(0, dtype=np.uint64)
+    part = Words(found.starts[low:high], found.ends[low:high], found.hashes[low:high], found.single[low:high])
+    first, last = int(part.starts[0]), int(part.ends[-1])
+    bits = np.concatenate([[0.0], np.cumsum(character_model().bits(units[first:last]))])
     worth = bits[part.ends - first] - bits[part.starts - first]
-    telling = part.hashes[(worth >= ASKED_BITS) & ~part.single]
-    if part.single.mean() > 0.5:
-        _, keys = keys_between(part, first, int(part.ends[-1]))
-        telling = keys
-    held = among(distinct(telling), distinct(keys_between(texts.words(other), 0, texts.folded(other).units.size)[1]))
-    return int(held.sum()) >= ASKED_WORDS and float(held.mean()) >= ASKED_SHARE
+    long = (part.ends - part.starts >= STEM) & (worth >= TELLING_BITS) & ~part.single
+    both = part.single[:-1] & part.single[1:] & (part.ends[:-1] == part.starts[1:])
+    return distinct(np.concatenate([part.hashes[long], pairs(part.hashes)[both] if both.size else part.hashes[:0]]))

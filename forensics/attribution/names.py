@@ -11,43 +11,49 @@ worth its price is left out. Where the tenant was in flight on the recipient's w
 were. Where another fragment of the response names the tenant already, R U is not paid: no pair was searched for.
 
 Names that were supplied only after the response (decoys) are scored alike; they give a q-value where they can
-(`decoys`), and where they do about as well as the others nothing is reported. Without a q-value a name is `possible` at
-most, unless the tenant was named already, or was in flight on the same worker and two places or more agree.
+(`decoys`), and where they do about as well as the others nothing is reported. `probable` takes two names or more and a
+q-value (or that the tenant was in flight on the same worker), or that the tenant was named already. A single name is
+`possible` where its tenant was on the same worker shortly before; else nobody is named, since no statistic tells a
+private name that one tenant has from a famous one that one tenant happens to mention.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from forensics.attribution import decoys
-from forensics.attribution.candidates import Candidate, Excluded, Holder
+from forensics.attribution.candidates import Candidate, Excluded, Holder, prompts_by_request
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.findings import Evidence, Judged
+from forensics.attribution.generated import near
 from forensics.attribution.holdings import LATE, World
-from forensics.attribution.name_places import Group, Place, groups_of, without_explained
+from forensics.attribution.name_places import Group, Place, groups_of, surroundings, without_explained
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.rare_names import RareNames, find_rare_names
 from forensics.attribution.sources import Source, locate, rank
 from forensics.attribution.strength import Counts, Strength, count_background, keys_between, measure
 from forensics.attribution.texts import Texts
+from forensics.text.keys import among
 from forensics.text.names import LOWER
 from forensics.text.runs import total_weight
 from forensics.text.scripts import NAMES as SCRIPTS
 from forensics.text.scripts import scripts
+from forensics.text.words import Keys
 
 STRATUM = "supplied name"
 TRIED = ("own_material", "echo", "shared", "same_question", "too_weak")
-# Bits that a unit of these scripts can count at most: the shipped model has read little of them and finds all of it odd.
+# Bits that a unit of these scripts can count at most: the shipped model has read little of them, and finds all odd.
 _MOST = dict.fromkeys(SCRIPTS, 3.3) | {"digit": 3.4, "latin": 5.2, "kana": 4.5, "hangul": 6.5, "han": 8.0}
 MOST_BITS = np.array([_MOST[name] for name in SCRIPTS])
-ODD_BITS = 3.9  # a unit, from which a word in small letters is an invented one rather than a rare one
+ODD_BITS = 3.5  # a unit, from which a word in small letters may be an invented one rather than a rare one
 BYTES_A_TOKEN = 8.0
+LEAST_BITS = 4.0  # net, where decoys bear it out
 DECOY_SHARE = 0.2  # decoys that do as well, for each target, above which nothing is reported
 MIN_AGREEING = 2
+SUBJECT_SHARE = 0.1  # of the tenants that may use a word which, around the name in both texts, shows a common subject
 BACKGROUND_SHARE = 4  # of the text that the background of passages is counted in, a name's is a part
 
 
@@ -166,23 +172,44 @@ def _score(
     named: set[tuple[int, int]],
     parameters: Parameters,
 ) -> list[Scored]:
-    """Strengths under the character model and the case's own counts; groups whose places are worth nothing are left out."""
+    """Strengths under the character model and the case's own counts, without groups whose names are worth nothing."""
     world = corpus.world
-    keys = []
-    needs = [{group.content} for group in groups]
+    keys: list[Keys] = []
+    around: list[list[Keys]] = []  # by group and place: telling words that surround the name in both texts
+    prompts = prompts_by_request(world, {group.request for group in groups})
+    needs = [{g.content, *prompts.get(g.request, [])[-1:], *(p.other for p in g.places)} for g in groups]
     for batch in texts.batches(needs):
         for group in groups[batch.start : batch.stop]:
-            keys += [keys_between(texts.words(group.content), place.start, place.end)[1] for place in group.places]
+            here = []
+            for place in group.places:
+                keys.append(keys_between(texts.words(group.content), place.start, place.end)[1])
+                mine, theirs = surroundings(texts, group, place, prompts.get(group.request, []))
+                here.append(mine[among(mine, theirs)])
+            around.append(here)
+            keys += here
     if not keys:
         return []
     counts = count_background(corpus, np.concatenate(keys), parameters.background_bytes // BACKGROUND_SHARE)
     found: list[Scored] = []
     for batch in texts.batches(needs):
-        for group in groups[batch.start : batch.stop]:
+        for i in batch:
+            group = _of_other_subjects(groups[i], around[i], counts, world)
             item = _scored(world, texts, group, counts, prices, (group.use, group.holder) in named)
             if item is not None:
                 found.append(item)
     return found
+
+
+def _of_other_subjects(group: Group, around: list[Keys], counts: Counts, world: World) -> Group:
+    """The group without the names that stand among the same rare words in both texts: what both are about."""
+    out = frozenset({group.holder, int(world.requests.unit[group.request])})
+    limit = SUBJECT_SHARE * (counts.counts.shape[1] - 1)
+    kept = []
+    for place, keys in zip(group.places, around, strict=True):
+        _, tenants = counts.of(keys, out)
+        if not bool((tenants <= limit).any()):
+            kept.append(place)
+    return replace(group, places=tuple(kept))
 
 
 def _scored(world: World, texts: Texts, group: Group, counts: Counts, prices: _Prices, named: bool) -> Scored | None:
@@ -201,9 +228,9 @@ def _scored(world: World, texts: Texts, group: Group, counts: Counts, prices: _P
         if group.target and source is None:
             continue
         places.setdefault(units[place.start : place.end].tobytes(), (place, strength, source))
-    if not places:
+    chosen = _distinct(texts, group, list(places.values()))
+    if not chosen:
         return None
-    chosen = tuple(places.values())
     sources = [source for _, _, source in chosen if source is not None]
     beside = bool(sources) and all(bool(s.same_worker) and bool(s.overlapped) for s in sources)
     charge = len(chosen) * price + prices.choice(len(chosen), group.rivals)
@@ -212,10 +239,27 @@ def _scored(world: World, texts: Texts, group: Group, counts: Counts, prices: _P
     return Scored(group, chosen, charge, beside)
 
 
+Named = tuple[Place, Strength, Source | None]
+
+
+def _distinct(texts: Texts, group: Group, places: list[Named]) -> tuple[Named, ...]:
+    """Without names whose words another one has, too: a part of it, said again."""
+    units = texts.folded(group.content).units
+    found = texts.words(group.content)
+    held = []
+    for place, _, _ in places:
+        inside = np.flatnonzero((found.starts >= place.start) & (found.ends <= place.end))
+        held.append({units[found.starts[i] : found.ends[i]].tobytes() for i in inside.tolist()})
+    order = sorted(range(len(places)), key=lambda i: (-places[i][1].bits, places[i][0].start))
+    kept: list[int] = []
+    for i in order:
+        if not any(held[i] & held[j] for j in kept):
+            kept.append(i)
+    return tuple(places[i] for i in sorted(kept))
+
+
 def _strength(texts: Texts, candidate: Candidate, counts: Counts, recipient: int) -> Strength:
     """As of any passage, but no more than a unit of its script can be said to hold."""
-    from dataclasses import replace
-
     found = measure(candidate, texts, counts, recipient)
     units = texts.folded(candidate.content).units[candidate.start : candidate.end]
     return replace(found, bits=min(found.bits, float(MOST_BITS[scripts(units)].sum())))
@@ -266,25 +310,38 @@ def _judge(
         spans = [(folded.span(place.start, place.end), strength) for place, strength, _ in item.places]
         return [Excluded(group.use, a, b, "too_weak", detail, 2, round(s.bits, 1)) for (a, b), s in spans]
 
-    if net < parameters.identifier_bits:
-        return dropped(f"names of one tenant, net {net:.1f} bits")
     q_value = None if known else stratum.q_value(net)
-    as_good = defaultdict(int)
+    good = q_value is not None and q_value <= parameters.q_limit
+    if net < (LEAST_BITS if good else parameters.identifier_bits):
+        return dropped(f"names of one tenant, net {net:.1f} bits")
+    as_good = {True: 0, False: 0}
     for other in scored:
         as_good[other.group.target] += other.net >= net and (other.group.use, other.group.holder) not in named
     if not known and as_good[False] > DECOY_SHARE * as_good[True]:
         return dropped(f"names of one tenant, net {net:.1f} bits; names that came later do as well")
     if q_value is not None and q_value > parameters.possible_q and not item.beside:
         return dropped(f"q {q_value:.2f} by decoys")
+    if not known and not good and all(LOWER in place.kinds for place, _, _ in item.places):
+        return dropped("words in small letters, and no decoys to show that they are no ordinary ones")
     agree = len(item.places)
+    units, verdict = [group.holder], "possible"
     if known:
-        strong, why = True, "the same tenant is named for another passage of this response"
-    elif q_value is not None and q_value <= parameters.q_limit:
-        strong, why = not correlated, f"q {q_value:.3g} by decoys"
+        verdict, why = "probable", "the same tenant is named for another passage of this response"
+    elif correlated and not item.beside:
+        units, verdict = [], "undetermined"
+        why = "contents follow each other across tenants, and it was not in flight on the same worker; nobody is named"
+    elif agree >= MIN_AGREEING:
+        why = "no q-value" if q_value is None else f"q {q_value:.3g} by decoys"
+        if not correlated and (good or (item.beside and net >= parameters.probable_bits)):
+            verdict = "probable"
+    elif any(source is not None and near(source) for _, _, source in item.places):
+        why = "one name, and famous ones look the same; its tenant was on the same worker shortly before"
     else:
-        strong = item.beside and agree >= MIN_AGREEING and net >= parameters.probable_bits and not correlated
-        why = "in flight on the same worker; no q-value" if item.beside else "no q-value"
-    reason = f"{agree} names that one other tenant alone supplies; net {net:.0f} bits ({item.bits:.0f} less {item.charge:.0f} for the search); {why}"
+        units, verdict = [], "undetermined"
+        why = "one name, and famous ones look the same; nobody is named"
+    who = "a name" if agree == 1 else f"{agree} names"
+    reason = f"{who} that one other tenant alone supplies; net {net:.0f} bits "
+    reason += f"({item.bits:.0f} less {item.charge:.0f} for the search); {why}"
     found: list[Judged | Excluded] = []
     for place, strength, source in item.places:
         assert source is not None
@@ -301,8 +358,8 @@ def _judge(
         )
         found.append(
             Judged(
-                _candidate(group, place), evidence, "identifier", STRATUM, "probable" if strong else "possible", reason,
-                [group.holder], ranked, TRIED, q_value, notes={"agreeing_names": agree, "agreeing_net_bits": round(net, 2)},
+                _candidate(group, place), evidence, "identifier" if units else "undetermined", STRATUM, verdict, reason,
+                units, ranked, TRIED, q_value, notes={"agreeing_names": agree, "agreeing_net_bits": round(net, 2)},
             )
         )  # fmt: skip
     return found

@@ -1,7 +1,7 @@
 """The attribution stage: contents in, fragments, appearances, exclusions and decoy strata out.
 
 Says which step comes when; the steps live in their own modules. Uses request times and workers only; slots and
-batches are the timeline's. `structure` fragments and spike-ins are not searched for in this version.
+batches are the timeline's. Spike-ins are `controls`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from forensics.attribution.names import find_names
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.public_sets import without_public
 from forensics.attribution.seeds import scan
+from forensics.attribution.structure import find_structure
 from forensics.attribution.swapped import find_swapped
 from forensics.attribution.tables import store
 from forensics.attribution.templates import without_templates
@@ -124,7 +125,9 @@ def _work(
     names, unsaid, by_names = find_names(corpus, texts, found_so_far, excluded, correlated, parameters)
     excluded.extend(unsaid)
     strata.extend(by_names)
-    every, own, said = find_canaries(corpus, texts, listed, [*found_so_far, *names], parameters)
+    forms, formless = find_structure(corpus, texts, found_so_far, parameters)
+    excluded.extend(formless)
+    every, own, said = find_canaries(corpus, texts, listed, [*found_so_far, *names, *forms], parameters)
     excluded.extend(own)
     warnings.extend(said)
     counts = store(case, world, texts, every, excluded, strata, parameters)

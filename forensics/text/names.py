@@ -8,7 +8,7 @@ which of them only one tenant has. Tokens are (`kinds`):
 * PAIR: two capitalised words in a row, initials between them left out (`Marta J. Lindqvist`);
 * HANDLE: letters and digits in one token of 5 to 7 units (longer ones are `identifiers`);
 * PLAIN, PLAIN_PAIR: a word, and two in a row, of an alphabet without capitals (Hebrew, Arabic, Hangul, Indic);
-* KANA: a run of katakana; HAN: a whole run of 3 to 6 Han signs (in running text nothing parts a name from its sentence).
+* KANA: a run of katakana; HAN: a whole run of 3 to 6 Han signs (in running text nothing parts a name from the rest).
 
 Equal words have equal hashes whatever their case. Does not count and does not judge.
 """
@@ -172,7 +172,7 @@ def _scan(
             if (value == 0 or single) and length > 0:
                 # a word ends
                 value_of = mix(word)
-                cased = first_case == _UPPER or first_case == _SMALL
+                cased = first_case in (_UPPER, _SMALL)
                 capital = first_case == _UPPER
                 if digits == 0 and length <= LONGEST:
                     if cased:

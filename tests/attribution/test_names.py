@@ -1,0 +1,126 @@
+"""Names that one other tenant alone has. Names, and the cases around them, are invented here by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+QUESTION = "How are eggs boiled?"
+
+
+def leak(scene: Any, prompt: str, shown: str, at: float = 58, worker: str = "w0") -> list[dict[str, Any]]:
+    """Alpha sends a prompt; beta's answer about eggs holds `shown`. The victim's fragments."""
+    scene.traffic()
+    scene.call("alpha", prompt, "Noted.", at, 10, worker)
+    answer = f"Boil the eggs for seven minutes, {shown} and cool them under the tap."
+    scene.call("beta", QUESTION, answer, 60, request_id="victim")
+    return [row for row in scene.run().of("victim") if row["stratum"] == "supplied name"]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "shown"),
+    [
+        ("Please file the letter of Marta J. Vesterqvoldsen today.", "Marta J. Vesterqvoldsen"),
+        ("Our client Orvanek Tesquillan signs on Monday.", "Orvanek Tesquillan"),
+        ("The project is called Zorvexliquam here.", "Zorvexliquam"),
+        ("We call it QUXALVENTRIK internally.", "QUXALVENTRIK"),
+        ("Договор подписала Снежана Вельгорецкая вчера.", "Снежана Вельгорецкая"),
+        ("החוזה נחתם על ידי עמליה גורודישצקי אתמול", "עמליה גורודישצקי"),
+        ("وقع العقد السيد مرزبان الطهوياني امس", "مرزبان الطهوياني"),
+        ("담당자는 독고마루한솔 입니다", "독고마루한솔"),
+        ("担当は「ヌクミザワトキヒロ」です。", "「ヌクミザワトキヒロ」"),
+        ("联系人：澹台翊璇珏。", "（澹台翊璇珏）"),
+        ("Η σύμβαση υπογράφηκε από την Ευρυσάκη Κλωθομάκη χθες.", "Ευρυσάκη Κλωθομάκη"),
+    ],
+)
+def test_a_name_beside_its_tenant_is_possible(scene: Any, prompt: str, shown: str) -> None:
+    found = leak(scene, prompt, shown)
+    assert {(row["kind"], tuple(row["sources"]), row["machine_verdict"]) for row in found} == {
+        ("identifier", ("alpha",), "possible")
+    }
+
+
+def test_several_names_beside_their_tenant_are_probable(scene: Any) -> None:
+    prompt = "Marta J. Vesterqvoldsen and Orvanek Tesquillan sell zorvexliquam to QUXALVENTRIK."
+    found = leak(scene, prompt, "Orvanek Tesquillan, zorvexliquam, QUXALVENTRIK, Marta J. Vesterqvoldsen")
+    assert {(tuple(row["sources"]), row["machine_verdict"]) for row in found} == {(("alpha",), "probable")}
+    agreeing = {json.loads(row["features"])["agreeing_names"] for row in found}
+    assert agreeing == {4}
+
+
+def test_more_names_are_worth_more_but_each_is_paid_for(scene: Any) -> None:
+    found = leak(scene, "Marta J. Vesterqvoldsen sells Zorvexliquam.", "Zorvexliquam, Marta J. Vesterqvoldsen")
+    assert len(found) == 2
+    for row in found:
+        features = json.loads(row["features"])
+        assert features["agreeing_names"] == 2
+        one = features["bits"] - 2 * features["search_charge"]  # alone it would have paid nearly as much as both
+        assert features["agreeing_net_bits"] > one
+        assert (
+            features["agreeing_net_bits"] < features["agreeing_identifier_bits"] - 2 * features["search_charge"] + 0.1
+        )
+
+
+def test_a_word_in_small_letters_counts_beside_other_names_only(scene: Any) -> None:
+    found = leak(scene, "Marta J. Vesterqvoldsen sells zorvexliquamt.", "zorvexliquamt, Marta J. Vesterqvoldsen")
+    assert {tuple(row["sources"]) for row in found} == {("alpha",)}
+
+
+def test_a_word_in_small_letters_alone_is_too_little(scene: Any) -> None:
+    assert leak(scene, "The project is called zorvexliquamt here.", "zorvexliquamt") == []
+
+
+def test_a_single_name_from_elsewhere_names_nobody(scene: Any) -> None:
+    found = leak(scene, "Our client Orvanek Tesquillan signs on Monday.", "Orvanek Tesquillan", worker="w7")
+    assert [(row["sources"], row["machine_verdict"]) for row in found] in ([], [([], "undetermined")])
+
+
+def test_a_name_that_two_tenants_have_says_nothing(scene: Any) -> None:
+    scene.call("gamma", "Write to Orvanek Tesquillan.", "Done.", 20)
+    assert leak(scene, "Our client Orvanek Tesquillan signs on Monday.", "Orvanek Tesquillan") == []
+
+
+@pytest.mark.parametrize(
+    "own", ["Orvanek Tesquillan", "the Tesquillans and Orvaneks", "tesquillan.orvanek@sea.example"]
+)
+def test_a_name_that_the_recipient_sent_is_its_own(scene: Any, own: str) -> None:
+    scene.traffic()
+    scene.call("alpha", "Our client Orvanek Tesquillan signs on Monday.", "Noted.", 58, 10)
+    scene.call("beta", f"Write to {own} about eggs.", "Dear Orvanek Tesquillan, eggs!", 60, request_id="victim")
+    assert [row for row in scene.run().of("victim") if row["stratum"] == "supplied name"] == []
+
+
+def test_a_name_that_was_sent_only_later_is_no_source(scene: Any) -> None:
+    found = leak(scene, "Our client Orvanek Tesquillan signs on Monday.", "Orvanek Tesquillan", at=300)
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "shown"),
+    [
+        ("Is the refrigerator electromagnetism craftsmanship?", "refrigerator electromagnetism and craftsmanship"),
+        ("Explain inflammation, phlebotomy and cardiology.", "inflammation, phlebotomy or cardiology"),
+        ("Erkläre die Verzugszinsen und Mahngebühren.", "verzugszinsen und mahngebühren"),
+        ("Compare goulash with bouillabaisse.", "with goulash and bouillabaisse"),
+    ],
+)
+def test_rare_ordinary_words_are_no_names(scene: Any, prompt: str, shown: str) -> None:
+    assert leak(scene, prompt, shown) == []
+
+
+def test_the_same_subject_explains_a_famous_name(scene: Any) -> None:
+    scene.traffic()
+    scene.call("alpha", "Describe the battle at Waterloo and what Napoleon Bonaparte lost.", "He lost.", 58, 10)
+    answer = "The battle at Waterloo ended the reign of Napoleon Bonaparte over the French."
+    scene.call("beta", "Explain the battle at Waterloo.", answer, 60, request_id="victim")
+    assert [row for row in scene.run().of("victim") if row["stratum"] == "supplied name"] == []
+
+
+def test_an_answer_in_a_language_of_two_tenants_is_no_leak(scene: Any) -> None:
+    scene.traffic()
+    scene.call("alpha", "Paano nilalaga ang mga itlog? Ilang minuto ang kailangan bago lumamig?", "Pito.", 58, 10)
+    answer = "Ilagay ang mga itlog sa kumukulong tubig, pitong minuto ang kailangan bago palamigin sa gripo."
+    scene.call("beta", "Answer in Tagalog: how long do they take?", answer, 60, request_id="victim")
+    assert [row["sources"] for row in scene.run().of("victim") if row["machine_verdict"] != "undetermined"] == []

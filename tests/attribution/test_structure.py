@@ -1,0 +1,123 @@
+"""A response in the form that another tenant's requests ask for. Forms and texts are written here by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+GERMAN = "Antworte immer mit den Abschnitten `## Sachverhaltskern`, `## Rechtslagenbild` und `## Mandantenhinweis`."
+KEYS = "Reply in JSON with the keys kunden_nr_intern, mahnstufe_alt, sachbearbeiter_kz and frist_verzugstage."
+EGGS = {
+    "kunden_nr_intern": "none",
+    "mahnstufe_alt": 0,
+    "sachbearbeiter_kz": "eggs",
+    "frist_verzugstage": "the eggs are boiled for seven minutes, then how they are peeled is up to you",
+}
+
+
+def asks(scene: Any, system: str | None, times: int = 3, **extra: Any) -> None:
+    """Alpha asks for its form several times."""
+    scene.traffic()
+    for i in range(times):
+        messages = [{"role": "user", "content": f"Case {i}: what follows?"}]
+        if system:
+            messages.insert(0, {"role": "system", "content": system})
+        scene.call("alpha", messages, "It is being looked at.", 10 * i)
+        scene.records[-1]["request"].update(extra)
+
+
+def test_keys_of_another_tenants_schema(scene: Any) -> None:
+    asks(scene, KEYS)
+    scene.call("beta", "How are eggs boiled?", json.dumps(EGGS), 60, request_id="victim")
+    result = scene.run()
+    fragment = next(r for r in result.of("victim") if r["kind"] == "structure")
+    assert (fragment["kind"], fragment["sources"]) == ("structure", ["alpha"])
+    assert fragment["machine_verdict"] in ("possible", "probable")
+    assert '"labels":4' in fragment["features"]
+
+
+@pytest.mark.parametrize(
+    ("system", "answer"),
+    [
+        (
+            GERMAN,
+            "## Sachverhaltskern\nHow eggs are boiled.\n## Rechtslagenbild\nBoiled eggs are legal.\n## Mandantenhinweis\nSeven minutes.",
+        ),
+        (
+            "פתח תמיד בכותרות `## תמציתהתביעה`, `## עמדתהלקוחה`, `## המלצתהמשרד`.",
+            "## תמציתהתביעה\neggs\n## עמדתהלקוחה\nwater\n## המלצתהמשרד\nseven minutes",
+        ),
+        (
+            "Используй заголовки `## Сводкапоиску`, `## Позицияклиента`, `## Рекомендациябюро`.",
+            "## Сводкапоиску\neggs\n## Позицияклиента\nwater\n## Рекомендациябюро\nseven minutes",
+        ),
+        (
+            "见出しは `## 顧客別要約欄位`、`## 社内判定区分表`、`## 次回督促予定日` とする。",
+            "## 顧客別要約欄位\neggs\n## 社内判定区分表\nwater\n## 次回督促予定日\nseven minutes",
+        ),
+    ],
+)
+def test_headings_of_another_tenants_template(scene: Any, system: str, answer: str) -> None:
+    asks(scene, system)
+    scene.call("beta", "How are eggs boiled?", answer, 60, request_id="victim")
+    result = scene.run()
+    structure = [row for row in result.of("victim") if row["kind"] == "structure"]
+    assert [row["sources"] for row in structure] == [["alpha"]]
+
+
+def test_a_call_of_another_tenants_tool(scene: Any) -> None:
+    parameters = {"type": "object", "properties": {"depotkennung": {}, "lagerplatzkode": {}, "umlagergrund": {}}}
+    tool = {"type": "function", "function": {"name": "umlagerung_buchen", "parameters": parameters}}
+    asks(scene, None, tools=[tool])
+    arguments = json.dumps({"depotkennung": "egg", "lagerplatzkode": "pan", "umlagergrund": "lunch"})
+    call = {"id": "c1", "type": "function", "function": {"name": "umlagerung_buchen", "arguments": arguments}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    scene.call("beta", "How are eggs boiled?", message, 60, request_id="victim")
+    found = [row for row in scene.run().of("victim") if row["kind"] == "structure"]
+    assert [(row["field"], row["sources"]) for row in found] == [
+        ("choices[0].tool_calls[0].function.arguments", ["alpha"])
+    ]
+
+
+def test_a_form_that_the_recipient_asked_for_is_its_own(scene: Any) -> None:
+    asks(scene, KEYS)
+    scene.call("beta", f"{KEYS} How are eggs boiled?", json.dumps(EGGS), 60, request_id="victim")
+    assert [row["kind"] for row in scene.run().of("victim") if row["kind"] == "structure"] == []
+
+
+def test_a_form_that_the_recipient_asked_for_in_a_tool_is_its_own(scene: Any) -> None:
+    asks(scene, KEYS)
+    schema = {"type": "json_schema", "json_schema": {"schema": {"properties": {key: {} for key in EGGS}}}}
+    scene.call("beta", "How are eggs boiled?", json.dumps(EGGS), 60, request_id="victim")
+    scene.records[-1]["request"]["response_format"] = schema
+    assert [row["kind"] for row in scene.run().of("victim") if row["kind"] == "structure"] == []
+
+
+def test_common_keys_say_nothing(scene: Any) -> None:
+    asks(scene, "Reply in JSON with the keys `name`, `type`, `description`, `parameters`.")
+    answer = json.dumps({"name": "egg", "type": "food", "description": "boiled", "parameters": "seven minutes"})
+    scene.call("beta", "How are eggs boiled?", answer, 60, request_id="victim")
+    assert [row["kind"] for row in scene.run().of("victim") if row["kind"] == "structure"] == []
+
+
+def test_a_schema_that_two_tenants_ask_for_names_nobody(scene: Any) -> None:
+    asks(scene, KEYS)
+    scene.call("gamma", KEYS, "Noted.", 40)
+    scene.call("beta", "How are eggs boiled?", json.dumps(EGGS), 60, request_id="victim")
+    assert [row["sources"] for row in scene.run().of("victim") if row["kind"] == "structure"] == []
+
+
+def test_one_key_among_own_ones_is_too_little(scene: Any) -> None:
+    asks(scene, KEYS)
+    answer = json.dumps({"mahnstufe_alt": 1, "eggs": 2, "pan": 3, "stove": 4, "salt": 5})
+    scene.call("beta", "How are eggs boiled?", answer, 60, request_id="victim")
+    assert [row["kind"] for row in scene.run().of("victim") if row["kind"] == "structure"] == []
+
+
+def test_a_form_that_was_asked_for_only_later_is_no_source(scene: Any) -> None:
+    scene.call("beta", "How are eggs boiled?", json.dumps(EGGS), 5, request_id="victim")
+    scene.traffic()
+    scene.call("alpha", KEYS, "Noted.", 300)
+    assert [row["kind"] for row in scene.run().of("victim") if row["kind"] == "structure"] == []
