@@ -395,7 +395,8 @@ def settle(judged: list[Judged]) -> list[Judged]:
     """Of an altered copy and the exact runs in it, keep one.
 
     The altered one takes in what names the same tenants, or nobody; it is as sure as the surest part. Where an exact
-    run names another tenant, the altered copy gives way: what agrees letter by letter says more.
+    run names another tenant, or reaches beyond it on both sides, the altered copy gives way: what agrees letter by
+    letter says more. Of two altered ones of the same tenants the wider one stays.
     """
     altered: dict[int, list[Judged]] = defaultdict(list)
     for item in judged:
@@ -408,7 +409,11 @@ def settle(judged: list[Judged]) -> list[Judged]:
         for item in items:
             inside = [j for j in exact if _inside(j.candidate, item.candidate) >= KEPT_SHARE]
             contrary = [j for j in exact if j.units and _touch(j.candidate, item.candidate) and j.units != item.units]
-            if (not item.units and any(j.units for j in inside)) or contrary:
+            around = [j for j in exact if _inside(item.candidate, j.candidate) >= KEPT_SHARE and j not in inside]
+            wider = [
+                j for j in items if j is not item and j.units == item.units and _wider(j.candidate, item.candidate)
+            ]
+            if (not item.units and any(j.units for j in inside)) or contrary or around or wider:
                 gone.add(id(item))
                 continue
             gone.update(id(j) for j in inside)
@@ -423,6 +428,15 @@ def settle(judged: list[Judged]) -> list[Judged]:
 def _inside(inner: Candidate, outer: Candidate) -> float:
     common = min(inner.end, outer.end) - max(inner.start, outer.start)
     return max(0, common) / max(1, inner.end - inner.start)
+
+
+def _wider(one: Candidate, other: Candidate) -> bool:
+    """Does `one` hold most of `other`, and reach further?"""
+    if _inside(other, one) < KEPT_SHARE:
+        return False
+    return (one.end - one.start, -one.start, -one.holders[0].content) > (
+        other.end - other.start, -other.start, -other.holders[0].content,
+    )  # fmt: skip
 
 
 def _touch(one: Candidate, other: Candidate) -> bool:

@@ -74,7 +74,9 @@ def test_the_edit_script_is_what_was_done() -> None:
     assert found.edits == 2
     for block in found.blocks:
         size = block.end - block.start
-        np.testing.assert_array_equal(first[block.start : block.end], second[block.other_start : block.other_start + size])
+        np.testing.assert_array_equal(
+            first[block.start : block.end], second[block.other_start : block.other_start + size]
+        )
 
 
 def test_cutting_at_anchors_changes_nothing() -> None:
