@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from forensics.attribution.holdings import Ints, World
 from forensics.case.store import Case
+from forensics.text.escapes import has_escapes, unescape
 
 BATCH_BYTES = 8 << 20
 BATCH_ROWS = 256
@@ -34,6 +35,8 @@ class Corpus:
         self._fits = int(world.text_bytes.sum()) <= case.resources.memory_bytes // MEMORY_SHARE
         self._kept: list[TextBatch] = []
         self._batch_of = np.zeros(0, dtype=np.int32)
+        self.escaped: set[int] = set()
+        """Texts read so far in which letters are written as \\uXXXX; all passes give them with those undone."""
 
     @property
     def in_memory(self) -> bool:
@@ -117,7 +120,24 @@ class Corpus:
             column = batch["text"].cast(pa.large_string())
             _, ends, data = column.buffers()
             offsets = np.frombuffer(ends, dtype=np.int64)[column.offset : column.offset + len(column) + 1]
-            yield keys, np.frombuffer(data if data is not None else b"", dtype=np.uint8), offsets
+            buffer = np.frombuffer(data if data is not None else b"", dtype=np.uint8)
+            yield self._plain(keys, buffer, offsets)
+
+    def _plain(self, keys: Ints, buffer: npt.NDArray[np.uint8], offsets: Ints) -> TextBatch:
+        """The batch with escapes undone in the texts that have any."""
+        every = buffer[offsets[0] : offsets[-1]].data
+        if not has_escapes(every):
+            return keys, buffer, offsets
+        parts: list[npt.NDArray[np.uint8]] = []
+        for row, key in enumerate(keys.tolist()):
+            part = buffer[offsets[row] : offsets[row + 1]]
+            if has_escapes(part.data):
+                self.escaped.add(key)
+                text, _ = unescape(part.tobytes().decode("utf-8", "replace"))
+                part = np.frombuffer(text.encode("utf-8", "replace"), dtype=np.uint8)
+            parts.append(part)
+        ends = np.cumsum([0, *(part.size for part in parts)]).astype(np.int64)
+        return keys, np.concatenate(parts), ends
 
 
 class _Pack:

@@ -15,6 +15,7 @@ from forensics.attribution.holdings import World
 from forensics.attribution.sources import Source
 from forensics.attribution.texts import Texts
 from forensics.case.store import Case
+from forensics.text.escapes import whole_escape
 
 MAX_APPEARANCES = 12
 EDGE = 3  # signs of punctuation taken in at either end
@@ -72,6 +73,7 @@ def _fragment(world: World, texts: Texts, item: Judged) -> tuple[dict[str, Any],
     candidate, evidence = item.candidate, item.evidence
     folded = texts.folded(candidate.content)
     start, end = folded.span(candidate.start, candidate.end)
+    start = whole_escape(texts.raw(candidate.content), start)
     start, end = _with_edges(texts, item, start, end)
     request = candidate.request
     field, vantage = world.uses.field[candidate.use], world.uses.vantage[candidate.use]
@@ -187,6 +189,7 @@ def _appearance(
 
     holder = source.holder
     low, high = texts.folded(holder.content).span(holder.other_start, holder.other_end)
+    low = whole_escape(texts.raw(holder.content), low)
     other = texts.raw(holder.content)[low:high]
     length = item.candidate.end - item.candidate.start
     return {

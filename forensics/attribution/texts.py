@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from forensics.attribution.corpus import Corpus
+from forensics.text.escapes import fold_escaped, unescape
 from forensics.text.fold import Folded, fold, fold_bytes
 from forensics.text.words import Words, words
 
@@ -42,6 +43,8 @@ class Texts:
             data = buffer.tobytes()
             for content, start, end in zip(contents.tolist(), offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
                 self._raw[content] = data[start:end].decode()
+        for content in sorted(self.corpus.escaped & set(missing)):
+            self._raw[content] = self._logged(content)
 
     def forget(self) -> None:
         """Drop everything."""
@@ -72,9 +75,15 @@ class Texts:
         """The text as logged."""
         if key not in self._raw:
             if self.corpus.in_memory:
-                return self.corpus.text(key)
-            self.load([key])
+                if key not in self.corpus.escaped:
+                    return self.corpus.text(key)
+                self._raw[key] = self._logged(key)
+            else:
+                self.load([key])
         return self._raw[key]
+
+    def _logged(self, key: int) -> str:
+        return str(self.corpus.case.rows("attribution/texts_of", {"keys": [key]})[0][1])
 
     def folded(self, key: int) -> Folded:
         """The folded text."""
@@ -82,7 +91,10 @@ class Texts:
         if known is not None:
             self._folded.move_to_end(key)
             return known
-        made = fold_bytes(self.corpus.data(key)) if self.corpus.in_memory else fold(self.raw(key))
+        if key in self.corpus.escaped:
+            made = fold_escaped(self.raw(key))
+        else:
+            made = fold_bytes(self.corpus.data(key)) if self.corpus.in_memory else fold(self.raw(key))
         self._folded[key] = made
         self._folded_bytes += made.units.nbytes + made.positions.nbytes
         while self._folded_bytes > FOLDED_BYTES and len(self._folded) > 1:
@@ -93,5 +105,6 @@ class Texts:
     def words(self, key: int) -> Words:
         """The words of the text."""
         if key not in self._words:
-            self._words[key] = words(self.raw(key))
+            text = self.raw(key)
+            self._words[key] = words(unescape(text)[0] if key in self.corpus.escaped else text)
         return self._words[key]
