@@ -59,6 +59,7 @@ from forensics.text.fold import Units
 from forensics.text.runs import COVER_GRAM, covered, runs, total_weight
 
 MIN_SCORE = 18.0  # of a chain that is looked at: more than one place, not all of them common
+MIN_SCORE_GENERATED = 28.0  # the same for a chain with a response, where phrases of the model are no news
 MEMBER_SCORE = 8.0  # of a chain that says who else has the passage
 MAX_CHAINS = 48  # of one response field that are aligned, the best first
 MIN_AGREEMENT = 0.55  # share of the units of a copy that agree; below it the two texts are two texts
@@ -81,7 +82,7 @@ class _Seeds:
     side: Ints
     first_at: Ints
     second_at: Ints
-    alone: npt.NDArray[np.bool_]  # may be all that a copy has
+    may_found: npt.NDArray[np.bool_]  # by chain: long enough, or with such a seed, to be a copy with edits
     chains: tuple[Scores, Ints, Ints]  # score, members, offsets
 
     def members(self, number: int) -> Ints:
@@ -149,9 +150,14 @@ def _chained(world: World, grams: Hits) -> _Seeds:
     tenants = max(3, len(world.requests.unit_names))
     worth = np.clip(1.0 - np.log(np.maximum(holders - 1, 1)) / math.log(tenants), 0.1, 1.0)
     found = chain(np.cumsum(new), first_at, second_at, worth)
-    return _Seeds(
-        use, other, holder, family, side, first_at, second_at, alone, (found.score, found.members, found.offsets)
-    )
+    several = np.diff(found.offsets) >= 2
+    may_found = several & (found.score >= MIN_SCORE)
+    if rows.size:
+        heads = found.offsets[:-1]
+        may_found |= np.add.reduceat(alone[found.members], heads) > 0
+        may_found &= (side[found.members[heads]] == 0) | (several & (found.score >= MIN_SCORE_GENERATED))
+    chains = (found.score, found.members, found.offsets)
+    return _Seeds(use, other, holder, family, side, first_at, second_at, may_found, chains)
 
 
 def _chosen(seeds: _Seeds) -> dict[int, list[int]]:
@@ -161,9 +167,7 @@ def _chosen(seeds: _Seeds) -> dict[int, list[int]]:
         return {}
     heads = members[offsets[:-1]]
     use = seeds.use[heads]
-    founders = (np.diff(offsets) >= 2) & (score >= MIN_SCORE)
-    founders |= np.add.reduceat(seeds.alone[members], offsets[:-1]) > 0
-    kept = np.flatnonzero(np.isin(use, use[founders]) & (score >= MEMBER_SCORE))
+    kept = np.flatnonzero(np.isin(use, use[seeds.may_found]) & (score >= MEMBER_SCORE))
     kept = kept[np.lexsort((kept, -score[kept], use[kept]))]
     by_use: dict[int, list[int]] = defaultdict(list)
     for number in kept.tolist():
@@ -194,9 +198,11 @@ class _Maker:
 
     def candidates(self, chains: list[int], family: int) -> list[Candidate]:
         """Candidates of one family from these chains."""
-        copies = [copy for number in chains if (copy := self._copy(number, family)) is not None]
-        if not any(copy.founder for copy in copies):
+        firsts = [n for n in chains if self.seeds.may_found[n]]
+        copies = [copy for n in firsts if (copy := self._copy(n, family, founders=True)) is not None]
+        if not copies:
             return []
+        copies.extend(copy for n in chains if (copy := self._copy(n, family, founders=False)) is not None)
         # As for exact runs: a supplier's copy comes before a somewhat longer one of another response.
         copies.sort(key=lambda c: (-c.weight * (SUPPLIER_LEAD if c.holder.side == 0 else 1.0), *_place(c.holder)))
         groups: list[tuple[_Copy, list[Holder]]] = []
@@ -245,8 +251,8 @@ class _Maker:
             ),
         )
 
-    def _copy(self, number: int, family: int) -> _Copy | None:
-        """Extend and align a chain; None where no copy comes of it."""
+    def _copy(self, number: int, family: int, *, founders: bool) -> _Copy | None:
+        """Extend and align a chain; None where no copy comes of it, or (`founders`) none that may make a fragment."""
         rows = self.seeds.members(number)
         first_at, second_at = self.seeds.first_at[rows], self.seeds.second_at[rows]
         other = int(self.seeds.other[rows[0]])
@@ -275,6 +281,9 @@ class _Maker:
         weights = [total_weight(here[block.start : block.end]) for block in blocks]
         more = sum(weights) - max(weights)
         founder = more >= MORE_WEIGHT and (side == 0 or sum(weights) >= MIN_GENERATED)
+        founder = founder and bool(self.seeds.may_found[number])
+        if founders != founder:
+            return None
         own = self._own(start, end, there, founder and family == 0)
         if own is None:
             return None
@@ -395,7 +404,8 @@ def settle(judged: list[Judged]) -> list[Judged]:
     """Of an altered copy and the exact runs in it, keep one.
 
     The altered one takes in what names the same tenants, or nobody; it is as sure as the surest part. Where an exact
-    run names another tenant, the altered copy gives way: what agrees letter by letter says more.
+    run names another tenant, or reaches beyond it on both sides, the altered copy gives way: what agrees letter by
+    letter says more. Of two altered ones of the same tenants the wider one stays.
     """
     altered: dict[int, list[Judged]] = defaultdict(list)
     for item in judged:
@@ -408,7 +418,11 @@ def settle(judged: list[Judged]) -> list[Judged]:
         for item in items:
             inside = [j for j in exact if _inside(j.candidate, item.candidate) >= KEPT_SHARE]
             contrary = [j for j in exact if j.units and _touch(j.candidate, item.candidate) and j.units != item.units]
-            if (not item.units and any(j.units for j in inside)) or contrary:
+            around = [j for j in exact if _inside(item.candidate, j.candidate) >= KEPT_SHARE and j not in inside]
+            wider = [
+                j for j in items if j is not item and j.units == item.units and _wider(j.candidate, item.candidate)
+            ]
+            if (not item.units and any(j.units for j in inside)) or contrary or around or wider:
                 gone.add(id(item))
                 continue
             gone.update(id(j) for j in inside)
@@ -423,6 +437,15 @@ def settle(judged: list[Judged]) -> list[Judged]:
 def _inside(inner: Candidate, outer: Candidate) -> float:
     common = min(inner.end, outer.end) - max(inner.start, outer.start)
     return max(0, common) / max(1, inner.end - inner.start)
+
+
+def _wider(one: Candidate, other: Candidate) -> bool:
+    """Does `one` hold most of `other`, and reach further?"""
+    if _inside(other, one) < KEPT_SHARE:
+        return False
+    return (one.end - one.start, -one.start, -one.holders[0].content) > (
+        other.end - other.start, -other.start, -other.holders[0].content,
+    )  # fmt: skip
 
 
 def _touch(one: Candidate, other: Candidate) -> bool:

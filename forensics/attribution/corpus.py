@@ -19,6 +19,7 @@ import pyarrow as pa
 from forensics.attribution.files import nameless, read_all, write_all
 from forensics.attribution.holdings import Ints, World
 from forensics.case.store import Case
+from forensics.text.escapes import has_escapes, unescape
 
 BATCH_BYTES = 8 << 20
 BATCH_ROWS = 256
@@ -42,6 +43,7 @@ class Corpus:
         self._file = -1
         self._end = 0
         self._batch_of = np.zeros(0, dtype=np.int32)
+        self._escaped: set[int] = set()
 
     def batches(self, wanted: npt.NDArray[np.bool_]) -> Iterator[TextBatch]:
         """The wanted texts in batches of about BATCH_BYTES: content keys, UTF-8 buffer, offsets."""
@@ -133,6 +135,11 @@ class Corpus:
         """One text."""
         return self.data(key).tobytes().decode()
 
+    def is_escaped(self, key: int) -> bool:
+        """Does the text write letters as \\uXXXX? All passes, `text` and `data` give it with those undone."""
+        self._prepare()
+        return key in self._escaped
+
     def data(self, key: int) -> npt.NDArray[np.uint8]:
         """One text as UTF-8."""
         self._prepare()
@@ -155,7 +162,24 @@ class Corpus:
             column = batch["text"].cast(pa.large_string())
             _, ends, data = column.buffers()
             offsets = np.frombuffer(ends, dtype=np.int64)[column.offset : column.offset + len(column) + 1]
-            yield keys, np.frombuffer(data if data is not None else b"", dtype=np.uint8), offsets
+            buffer = np.frombuffer(data if data is not None else b"", dtype=np.uint8)
+            yield self._plain(keys, buffer, offsets)
+
+    def _plain(self, keys: Ints, buffer: npt.NDArray[np.uint8], offsets: Ints) -> TextBatch:
+        """The batch with escapes undone in the texts that have any."""
+        every = buffer[offsets[0] : offsets[-1]].data
+        if not has_escapes(every):
+            return keys, buffer, offsets
+        parts: list[npt.NDArray[np.uint8]] = []
+        for row, key in enumerate(keys.tolist()):
+            part = buffer[offsets[row] : offsets[row + 1]]
+            if has_escapes(part.data):
+                self._escaped.add(key)
+                text, _ = unescape(part.tobytes().decode("utf-8", "replace"))
+                part = np.frombuffer(text.encode("utf-8", "replace"), dtype=np.uint8)
+            parts.append(part)
+        ends = np.cumsum([0, *(part.size for part in parts)]).astype(np.int64)
+        return keys, np.concatenate(parts), ends
 
 
 class _Pack:

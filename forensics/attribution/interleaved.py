@@ -34,9 +34,9 @@ from forensics.text.streams import Stream, best_score, best_stream, likeliest
 
 NEIGHBOURS = 16  # requests in flight that a response is compared with, the latest to arrive first
 LOOKED = 128  # requests that arrived last before a response's end, among which they are sought
-NOVEL = 0.6  # share of new pairs of words in a stretch that makes it worth a look
+NOVEL = 0.45  # share of new pairs of words in a stretch that makes it worth a look
 MIN_PAIRS = 30  # pairs of words below which a response is not looked at
-OFTEN = 64  # uses of a text above which it is a system prompt that everybody has
+MANY = 3  # tenants with the very same text above which it is nobody's
 MIN_UNITS = 40  # units of a text that is compared
 STANDS_OUT = 1.25  # times a text's average of common grams that its likeliest part must have
 MIN_SCORE = 240  # of an alignment; unlike texts reach 220 (1 in 300 pairs of real length)
@@ -220,7 +220,7 @@ class _Elsewhere:
 
     def __init__(self, world: World) -> None:
         uses = world.uses
-        often = np.bincount(uses.content, minlength=world.text_bytes.size) > OFTEN
+        often = np.diff(world.holdings.of_content) > MANY
         fit = (uses.side == 0) & (world.text_bytes[uses.content] >= CONTROL_BYTES) & ~often[uses.content]
         self._world = world
         self._rows = np.flatnonzero(fit)
@@ -246,7 +246,7 @@ class _TextsOf:
     def __init__(self, world: World) -> None:
         uses = world.uses
         self._world = world
-        often = np.bincount(uses.content, minlength=world.text_bytes.size) > OFTEN
+        often = np.diff(world.holdings.of_content) > MANY
         rows = np.flatnonzero(~often[uses.content])
         self._rows = rows[np.argsort(uses.request[rows], kind="stable")]
         self._requests = uses.request[self._rows]

@@ -18,6 +18,7 @@ from forensics.attribution.sources import Source
 from forensics.attribution.texts import Texts
 from forensics.attribution.ties import tie_weights, tier
 from forensics.case.store import Case
+from forensics.text.escapes import whole_escape
 
 MAX_APPEARANCES = 12
 EDGE = 3  # signs of punctuation taken in at either end
@@ -81,6 +82,7 @@ def _fragment(
     candidate, evidence = item.candidate, item.evidence
     folded = texts.folded(candidate.content)
     bare = folded.span(candidate.start, candidate.end)
+    bare = whole_escape(texts.raw(candidate.content), bare[0]), bare[1]
     start, end = _with_edges(texts, item, *bare)
     edges = bare[0] - start, end - bare[1]
     request = candidate.request
@@ -219,6 +221,7 @@ def _appearance(
     holder = source.holder
     low, high = texts.folded(holder.content).span(holder.other_start, holder.other_end)
     raw = texts.raw(holder.content)
+    low = whole_escape(raw, low)
     # The punctuation that was taken in at the ends of the fragment, where it stands here too.
     for sign in reversed(passage[: edges[0]]):
         if low == 0 or raw[low - 1] != sign:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from forensics.attribution.corpus import Corpus
+from forensics.text.escapes import fold_escaped, unescape
 from forensics.text.fold import Folded, fold_bytes
 from forensics.text.words import Words, words
 
@@ -25,6 +26,7 @@ class Texts:
 
     def forget(self) -> None:
         """Drop everything."""
+        self._raw.clear()
         self._folded.clear()
         self._folded_bytes = 0
         self._words.clear()
@@ -48,7 +50,11 @@ class Texts:
 
     def raw(self, key: int) -> str:
         """The text as logged."""
-        return self.corpus.text(key)
+        if not self.corpus.is_escaped(key):
+            return self.corpus.text(key)
+        if key not in self._raw:
+            self._raw[key] = str(self.corpus.case.rows("attribution/texts_of", {"keys": [key]})[0][1])
+        return self._raw[key]
 
     def folded(self, key: int) -> Folded:
         """The folded text."""
@@ -56,7 +62,7 @@ class Texts:
         if known is not None:
             self._folded.move_to_end(key)
             return known
-        made = fold_bytes(self.corpus.data(key))
+        made = fold_escaped(self.raw(key)) if self.corpus.is_escaped(key) else fold_bytes(self.corpus.data(key))
         self._folded[key] = made
         self._folded_bytes += made.units.nbytes + made.positions.nbytes
         while self._folded_bytes > FOLDED_BYTES and len(self._folded) > 1:
@@ -67,5 +73,6 @@ class Texts:
     def words(self, key: int) -> Words:
         """The words of the text."""
         if key not in self._words:
-            self._words[key] = words(self.raw(key))
+            text = self.raw(key)
+            self._words[key] = words(unescape(text)[0] if self.corpus.is_escaped(key) else text)
         return self._words[key]

@@ -46,6 +46,7 @@ class Folded:
 
     units: Units
     positions: Ints
+    gaps: npt.NDArray[np.bool_] | None = None  # where positions do not tell: does a unit follow no other directly?
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Code point span `[start, end)` of the units `[start, end)`; needs start < end."""

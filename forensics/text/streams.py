@@ -244,15 +244,20 @@ def _pieces(first: Any, second: Any, worth: Any) -> Any:
 
 def likeliest(first: Units, second: Units) -> tuple[int, int, float]:
     """The stretch of AROUND units of the second text that has most grams of three units in common with the first:
-    its start and end, and how many times the text's average that is. Linear in both lengths; order is not asked for."""
-    if second.size <= AROUND or first.size < 3:
+    its start and end, and how many times the text's average that is (infinite where the text is short, or nearly all of
+    the stretch is common). Linear in both lengths; order is not asked for."""
+    if second.size <= SHORT or first.size < 3:
         return 0, int(second.size), np.inf
     start, most, total = _likeliest(first, second)
+    if most >= DENSE * AROUND:
+        return int(start), int(start) + AROUND, np.inf
     mean = total * AROUND / (second.size - 2)
     return int(start), int(start) + AROUND, float(most / max(mean, 1.0))
 
 
 AROUND = 160
+SHORT = 640  # units of a text that is one stretch
+DENSE = 0.35  # share of a stretch's grams
 
 
 @numba.njit(cache=True, nogil=True)

@@ -15,6 +15,8 @@ BOUNDARY = np.uint32(1)
 
 def boundaries(folded: Folded) -> npt.NDArray[np.bool_]:
     """True at each unit that does not directly follow the unit before it in the raw text."""
+    if folded.gaps is not None:
+        return folded.gaps
     gap = np.ones(folded.units.size, dtype=np.bool_)
     gap[1:] = np.diff(folded.positions) > 1
     return gap

@@ -147,6 +147,20 @@ def test_what_folding_hides_is_verbatim(scene: Any, change: str) -> None:
     assert "blocks" not in json.loads(fragment["features"])
 
 
+@pytest.mark.parametrize("script", sorted(NOTES))
+def test_letters_written_as_escapes(scene: Any, script: str) -> None:
+    note = NOTES[script]
+    copy = json.dumps(note)[1:-1]
+    answer = f'{{"text": "{copy}", "ok": true}}'
+    scene.traffic()
+    scene.call("alpha", f"Remember: {note}.", "Noted.", 0)
+    recipient = scene.call("beta", "How are eggs boiled?", answer, 60)
+    fragment = assert_altered(scene.run(), recipient, answer, copy, "alpha")
+    assert fragment["kind"] == "verbatim"
+    assert abs(fragment["start"] - answer.index(copy)) <= 1
+    assert abs(fragment["end"] - answer.index(copy) - len(copy)) <= 1
+
+
 NOISY = EDITS["noise"](NOTE)
 
 

@@ -94,6 +94,7 @@ def test_the_likeliest_part_holds_the_stream() -> None:
     assert at - 100 <= low <= at + 60
     assert high - low == 160
     assert ratio > 1.3
+    assert likeliest(fold(OTHER).units, fold(filler * 2).units)[2] < 1.3
 
 
 def test_the_newest_stretch_of_words() -> None:
