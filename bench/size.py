@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,8 @@ def watched(command: list[str]) -> tuple[float, float, int]:
 def show(rows: list[dict[str, Any]]) -> None:
     """The table for people."""
     print(
-        f"{'raw MB':>9}{'requests':>10}{'threads':>9}  {'stage':10}{'wall s':>9}{'CPU s':>9}{'MB/CPU-s':>10}{'peak MB':>9}"
+        f"{'raw MB':>9}{'requests':>10}{'threads':>9}  {'stage':10}"
+        f"{'wall s':>9}{'CPU s':>9}{'MB/CPU-s':>10}{'peak MB':>9}"
     )
     for row in rows:
         size = row["raw_bytes"] / 1e6
@@ -106,7 +108,7 @@ def show(rows: list[dict[str, Any]]) -> None:
         points = totals(rows, threads)
         for size, wall, cpu in points:
             print(f"{size:9.0f} MB on {threads}: {wall:.1f} s, {cpu:.1f} CPU s, {size / wall:.1f} MB/s")
-        for (size, _, cpu), (larger, _, more) in zip(points, points[1:], strict=False):
+        for (size, _, cpu), (larger, _, more) in pairwise(points):
             growth = 2 ** (math.log(more / cpu) / math.log(larger / size))
             print(f"  from {size:.0f} to {larger:.0f} MB: doubling the data takes {growth:.2f} times the CPU time")
 
