@@ -95,7 +95,7 @@ class Corpus:
             return
         if self._file < 0:
             self._file = nameless(self.case.root / "restricted" / "spill")
-        write_all(self._file, memoryview(buffer), self._end)
+        write_all(self._file, buffer.data, self._end)
         self._places.append((self._end, buffer.size))
         self._end += buffer.size
 
@@ -104,7 +104,7 @@ class Corpus:
             return place
         start, size = place
         data = np.empty(size, dtype=np.uint8)
-        read_all(self._file, memoryview(data), start)
+        read_all(self._file, data.data, start)
         return data
 
     def over(

@@ -83,7 +83,7 @@ class Partitions:
         for part, pieces in enumerate(self._parts):
             if pieces:
                 data = np.concatenate(pieces)
-                write_all(self._file, memoryview(data).cast("B"), self._end)
+                write_all(self._file, data.data.cast("B"), self._end)
                 self._places[part].append((self._end, data.nbytes))
                 self._end += data.nbytes
                 self._parts[part] = []
@@ -91,7 +91,7 @@ class Partitions:
 
     def _read(self, start: int, size: int) -> Table:
         data = np.empty(size // 8, dtype=np.int64)
-        read_all(self._file, memoryview(data).cast("B"), start)
+        read_all(self._file, data.data.cast("B"), start)
         return data.reshape(-1, COLUMNS)
 
 
