@@ -72,6 +72,7 @@ def _work(case: Case, parameters: Parameters, progress: Progress | None) -> tupl
     )
     warnings.extend(unread)
     counts = store(case, world, texts, [*judged, *switches, *swapped], excluded, strata)
+    corpus.close()
     if progress:
         progress("attribute", total, total)
     warnings.extend(f"{s.name}: no q-value is printed: {s.reason}" for s in strata if not s.valid)
