@@ -7,9 +7,9 @@ few batches.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from io import FileIO
 from typing import TypeVar
 
 import numpy as np
@@ -40,7 +40,7 @@ class Corpus:
         self._keys: list[Ints] = []
         self._offsets: list[Ints] = []
         self._places: list[npt.NDArray[np.uint8] | tuple[int, int]] = []  # the bytes, or where they are in the file
-        self._file = -1
+        self._file: FileIO | None = None
         self._end = 0
         self._batch_of = np.zeros(0, dtype=np.int32)
         self._escaped: set[int] = set()
@@ -66,9 +66,9 @@ class Corpus:
     def close(self) -> None:
         """Give back memory and disk."""
         self._keys, self._offsets, self._places = [], [], []
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def _prepare(self) -> None:
         """Read all texts, responses and others apart: the two are asked for apart, and need no copy then."""
@@ -95,18 +95,19 @@ class Corpus:
         if self._fits:
             self._places.append(buffer)
             return
-        if self._file < 0:
+        if self._file is None:
             self._file = nameless(self.case.root / "restricted" / "spill")
-        write_all(self._file, memoryview(buffer), self._end)
+        write_all(self._file, buffer.data, self._end)
         self._places.append((self._end, buffer.size))
         self._end += buffer.size
 
     def _buffer(self, place: npt.NDArray[np.uint8] | tuple[int, int]) -> npt.NDArray[np.uint8]:
         if not isinstance(place, tuple):
             return place
+        assert self._file is not None
         start, size = place
         data = np.empty(size, dtype=np.uint8)
-        read_all(self._file, memoryview(data), start)
+        read_all(self._file, data.data, start)
         return data
 
     def over(

@@ -67,7 +67,8 @@ class Names:
         return np.array([*fits, False], dtype=np.bool_)[self.codes]
 
     def __getitem__(self, place: int) -> str | None:
-        return self.names[self.codes[place]]
+        found: str | None = self.names[int(self.codes[place])]
+        return found
 
     def __len__(self) -> int:
         return int(self.codes.size)
@@ -98,8 +99,7 @@ class Fields(Names):
     """Names without a gap."""
 
     def __getitem__(self, place: int) -> str:
-        found = self.names[self.codes[place]]
-        return found if found is not None else ""
+        return self.names[int(self.codes[place])] or ""
 
 
 @dataclass(frozen=True)
@@ -171,14 +171,13 @@ def load_world(case: Case) -> World:
 
 def _uses(case: Case, contents: int) -> Uses:
     numbers: dict[str, list[npt.NDArray[np.int64]]] = {"content": [], "request": [], "ordinal": []}
-    names = {"field": Fields(), "role": Names(), "vantage": Fields()}
-    sides = Names()
+    fields, roles, vantages, sides = Fields(), Names(), Fields(), Names()
+    names = {"field": fields, "role": roles, "vantage": vantages, "side": sides}
     for batch in case.batches("attribution/uses", rows=ROWS):
         for name, parts in numbers.items():
             parts.append(batch[name].to_numpy(zero_copy_only=False))
         for name, coded in names.items():
             coded.add(batch[name])
-        sides.add(batch["side"])
     none = np.zeros(0, dtype=np.int64)
     content = np.concatenate([none, *numbers.pop("content")]).astype(np.int64, copy=False)
     request = np.concatenate([none, *numbers.pop("request")]).astype(np.int64, copy=False)
@@ -186,10 +185,10 @@ def _uses(case: Case, contents: int) -> Uses:
         content,
         request,
         sides.starting_with("response").astype(np.int8),
-        names["field"],
-        names["role"],
+        fields,
+        roles,
         np.concatenate([none, *numbers.pop("ordinal")]).astype(np.int32),
-        names["vantage"],
+        vantages,
         np.searchsorted(content, np.arange(contents + 1)).astype(np.int64),
     )
 

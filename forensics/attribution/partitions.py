@@ -7,9 +7,9 @@ Knows no grams or tokens: a row is a hash, a text and a place.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ class Partitions:
         self._most = most_bytes
         self._parts: list[list[Table]] = [[] for _ in range(1 << self.bits)]
         self._places: list[list[tuple[int, int]]] = [[] for _ in range(1 << self.bits)]
-        self._file = -1
+        self._file: FileIO | None = None
         self._end = 0
         self._held = 0
         self.rows = 0
@@ -73,25 +73,26 @@ class Partitions:
     def close(self) -> None:
         """Give back memory and disk."""
         self._parts, self._places = [], []
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def _spill(self) -> None:
-        if self._file < 0:
+        if self._file is None:
             self._file = nameless(self._folder)
         for part, pieces in enumerate(self._parts):
             if pieces:
                 data = np.concatenate(pieces)
-                write_all(self._file, memoryview(data).cast("B"), self._end)
+                write_all(self._file, data.data.cast("B"), self._end)
                 self._places[part].append((self._end, data.nbytes))
                 self._end += data.nbytes
                 self._parts[part] = []
         self._held = 0
 
     def _read(self, start: int, size: int) -> Table:
+        assert self._file is not None
         data = np.empty(size // 8, dtype=np.int64)
-        read_all(self._file, memoryview(data).cast("B"), start)
+        read_all(self._file, data.data.cast("B"), start)
         return data.reshape(-1, COLUMNS)
 
 

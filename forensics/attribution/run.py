@@ -131,6 +131,7 @@ def _work(
     excluded.extend(own)
     warnings.extend(said)
     counts = store(case, world, texts, every, excluded, strata, parameters)
+    corpus.close()
     if progress:
         progress("attribute", total, total)
     warnings.extend(f"{s.name}: no q-value is printed: {s.reason}" for s in strata if not s.valid)

@@ -180,3 +180,48 @@ def test_absent_files_and_broken_lines_are_named(tmp_path: Path):
     truth.write_text('{"a": 1}\n{broken\n')
     with pytest.raises(UsageError, match="line 2"):
         evaluate(fragments, truth)
+
+
+# The cases and values that the scorer of the PAN competitions tests itself with (Potthast et al. 2010), here as far as
+# they concern the side of the suspicious text: (cases, detections), recall, precision, granularity.
+ONE, BOTH, NEXT = (0, 100, "t1"), (0, 200, "t1"), (100, 200, "t1")
+OTHER, LATER, INNER = (0, 100, "t2"), (50, 150, "t2"), (25, 100, "t2")
+
+
+@pytest.mark.parametrize(
+    ("cases", "detections", "recall", "precision", "granularity"),
+    [
+        ([ONE], [ONE], 1, 1, 1),
+        ([ONE, OTHER], [ONE], 0.5, 1, 1),
+        ([ONE], [OTHER], 0, 0, None),
+        ([ONE], [NEXT], 0, 0, None),
+        ([ONE], [BOTH], 1, 0.5, 1),
+        ([ONE], [BOTH, OTHER], 1, 0.25, 1),
+        ([ONE], [OTHER, LATER], 0, 0, None),
+        ([OTHER], [LATER], 0.5, 0.5, 1),
+        ([OTHER], [INNER], 0.75, 1, 1),
+        ([OTHER], [LATER, INNER], 0.75, 0.75, 2),
+        ([ONE], [NEXT, BOTH], 1, 0.25, 1),
+        ([ONE], [ONE, NEXT, BOTH], 1, 0.5, 2),
+        ([ONE, NEXT], [ONE, BOTH], 1, 1, 1.5),
+    ],
+)
+def test_the_published_cases(cases, detections, recall, precision, granularity):
+    scores = characters(
+        [leak(low, high, request) for low, high, request in cases],
+        [finding(low, high, request) for low, high, request in detections],
+    )
+    assert (scores.recall, scores.granularity) == (pytest.approx(recall), granularity)
+    assert scores.precision == pytest.approx(precision)
+
+
+def test_the_published_plagdet():
+    # (recall 1, precision 1, granularity 2) and (0.25, 0.75, 2) in the scorer's own test.
+    whole = characters([leak(0, 100)], [finding(0, 60), finding(60, 100)])
+    assert whole.plagdet == pytest.approx(0.63092975)
+    # One leak of four, found whole by one detection and half by another, half of which lies outside.
+    half_off = characters(
+        [leak(0, 100), *(leak(0, 100, f"x{n}") for n in range(3))], [finding(0, 100), finding(50, 150)]
+    )
+    assert (half_off.recall, half_off.precision, half_off.granularity) == (0.25, 0.75, 2)
+    assert half_off.plagdet == pytest.approx(0.23659865)

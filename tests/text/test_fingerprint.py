@@ -20,10 +20,13 @@ from forensics.text.fingerprint import (
     NUMBERS,
     WINDOW,
     Fingerprints,
+    SeedFilter,
     SeedTable,
     context_run,
+    contexts,
     fingerprint,
     probe,
+    sift,
 )
 from forensics.text.fold import fold
 
@@ -396,3 +399,33 @@ def test_seed_table_with_colliding_slots() -> None:
     table = SeedTable.over(np.array(keys, dtype=np.int64))
     assert table.ids(np.array(keys, dtype=np.int64)).tolist() == list(range(600))
     assert table.ids(np.array([(601 << 40) + 5, 6], dtype=np.int64)).tolist() == [-1, -1]
+
+
+@settings(deadline=None, max_examples=60)
+@given(scripts, st.integers(0, 60), st.integers(0, 1 << 30), st.sampled_from([0, 3, 6]), st.sampled_from([0, 1 << 20]))
+def test_sift_passes_every_gram_that_was_put_in(script: str, head: int, seed: int, bits: int, room: int) -> None:
+    """Through the filter come all that `probe` finds, whatever its parts and its size; with the same surroundings."""
+    copied = random_text(script, 70, seed)
+    documents = [(random_text(script, head, seed + 1) + copied).encode(), b"", copied.encode() * 2]
+    mine = of(copied)
+    table = SeedTable.over(mine.hashes)
+    exact = probe(*pack(documents), table)
+    seeds = SeedFilter.empty(room, bits, 1 << 20)
+    for part in range(1 << bits):
+        seeds.put(mine.hashes[mine.hashes & ((1 << bits) - 1) == part])
+    assert seeds.holds(mine.hashes).all()
+    hashes, numbers, positions = sift(*pack(documents), seeds)
+    kept = np.flatnonzero(table.ids(hashes) >= 0)
+    assert hashes[kept].tolist() == table.keys[exact.ids].tolist()
+    assert numbers[kept].tolist() == exact.documents.tolist()
+    assert positions[kept].tolist() == exact.positions.tolist()
+    around = contexts(*pack(documents), numbers[kept], positions[kept])
+    assert [part.tolist() for part in around] == [part.tolist() for part in (exact.before, exact.after, exact.kinds)]
+
+
+def test_the_filter_lets_few_others_through() -> None:
+    random_hashes = np.random.default_rng(3).integers(-(1 << 63), (1 << 63) - 1, 200_000, dtype=np.int64)
+    seeds = SeedFilter.empty(100_000, 4, 1 << 20)
+    seeds.put(random_hashes[:100_000])
+    assert seeds.words.nbytes <= 200_000
+    assert seeds.holds(random_hashes[100_000:]).mean() < 0.02
