@@ -113,7 +113,7 @@ def _holders(seeds: Any, rows: Any, contents: Any, of_content: Any, unit_of: Any
 
 
 def find_hits(world: World, groups: Iterable[Rows], shared_limit: int, phrase_limit: int) -> Hits:
-    """Apply the rules to every seed; the rows of a seed are in one group. Linear in rows, plus sources per candidate."""
+    """Apply the rules to every seed, whose rows are in one group. Linear in rows, plus sources per candidate."""
     requests, uses, holdings = world.requests, world.uses, world.holdings
     parts = []
     for rows in groups:

@@ -27,7 +27,7 @@ from forensics.attribution.findings import Evidence, Judged
 from forensics.attribution.hits import DECOY, SUPPLIED, find_hits
 from forensics.attribution.holdings import LATE, Ints, World
 from forensics.attribution.parameters import Parameters
-from forensics.attribution.seeds import NO_CONTEXT, NO_KINDS, Rows, _counting_order
+from forensics.attribution.seeds import NO_CONTEXT, NO_KINDS, Rows
 from forensics.attribution.sources import locate, rank
 from forensics.attribution.strength import Strength
 from forensics.attribution.texts import Texts

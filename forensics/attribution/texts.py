@@ -20,6 +20,7 @@ class Texts:
     """A cache over the corpus; `forget` between batches."""
 
     corpus: Corpus
+    _raw: dict[int, str] = field(default_factory=dict)
     _folded: OrderedDict[int, Folded] = field(default_factory=OrderedDict)
     _folded_bytes: int = 0
     _words: dict[int, Words] = field(default_factory=dict)
