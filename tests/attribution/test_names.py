@@ -14,7 +14,7 @@ def leak(scene: Any, prompt: str, shown: str, at: float = 58, worker: str = "w0"
     """Alpha sends a prompt; beta's answer about eggs holds `shown`. The victim's fragments."""
     scene.traffic()
     scene.call("alpha", prompt, "Noted.", at, 10, worker)
-    answer = f"Boil the eggs for seven minutes, {shown} and cool them under the tap."
+    answer = f"This is how eggs are boiled: seven minutes, {shown} and cool them under the tap."
     scene.call("beta", QUESTION, answer, 60, request_id="victim")
     return [row for row in scene.run().of("victim") if row["stratum"] == "supplied name"]
 
