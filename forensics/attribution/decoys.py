@@ -207,15 +207,18 @@ def assess_placement(
 
 
 def placement_odds(world: World, null: tuple[int, int]) -> float:
-    """Odds of chance for another worker: by the supplies, or lower where texts that came too late show lower ones.
+    """Odds of chance for another worker: of all supplies, or of texts that came too late, where these are surely lower.
 
     A tenant's text that several of its requests hold meets a worker more often than a single supply would, and contents
     may choose their worker; both show in the late texts, which cannot have leaked.
     """
     ratio = placement_ratio(world)
-    if null[0] < MIN_NULL:
+    if null[0] < MIN_NULL or ratio <= 0:
         return ratio
-    return min(ratio, (null[0] - null[1]) / max(1, null[1]))
+    from scipy import stats
+
+    p_value = float(stats.binomtest(null[1], null[0], 1 / (1 + ratio), alternative="greater").pvalue)
+    return (null[0] - null[1]) / null[1] if p_value < ALPHA else ratio
 
 
 def assess_shifted(

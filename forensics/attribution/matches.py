@@ -31,7 +31,7 @@ class Match:
     holder: Holder  # the one that reaches furthest, nearest in time
     suppliers: int  # units whose text reaches as far
     lag: int
-    same_worker: bool | None  # did the recipient's worker serve the text on that side of the response's end?
+    same_worker: bool | None  # did the recipient's worker serve the nearest use on that side of the response's end?
     exclusive: bool  # one supplier, and nobody else carries it but the recipient
     code: bool
     bits: float  # of all identifiers of that supplier in the response, where the candidate is one
@@ -120,21 +120,25 @@ def _lag(world: World, candidate: Candidate, holder: Holder) -> int:
 
 
 def _same_worker(world: World, candidate: Candidate, holders: Sequence[Holder], *, after: bool) -> bool | None:
+    """Did the recipient's worker serve the use that is nearest in time on that side of the response's end?
+
+    One use is asked, not any of many: a text that a conversation carries on would meet every worker sooner or later.
+    """
     requests, uses = world.requests, world.uses
     worker, stop = requests.worker[candidate.request], int(requests.finished[candidate.request])
-    known = False
+    best: tuple[int, str, str] | None = None
     for holder in holders:
         for row in range(int(uses.of_content[holder.content]), int(uses.of_content[holder.content + 1])):
             request = int(uses.request[row])
             if int(uses.side[row]) != 0 or int(requests.unit[request]) != holder.unit:
                 continue
-            if (int(requests.received[request]) > stop) != after:
+            received = int(requests.received[request])
+            name = requests.worker[request]
+            if (received > stop) != after or worker is None or name is None:
                 continue
-            if worker is not None and requests.worker[request] is not None:
-                known = True
-                if requests.worker[request] == worker:
-                    return True
-    return False if known else None
+            entry = (abs(received - stop), requests.request_id[request], name)
+            best = entry if best is None else min(best, entry)
+    return None if best is None else best[2] == worker
 
 
 def _agreeing(

@@ -35,7 +35,7 @@ class Strata:
 
     rows: list[decoys.Stratum] = field(default_factory=list)
     q_values: dict[int, float] = field(default_factory=dict)
-    unsupported: set[int] = field(default_factory=set)  # on the same worker, where chance puts as many as leaks would
+    unsupported: set[int] = field(default_factory=set)  # family B was asked and does not speak for them
     measured: dict[int, dict[str, float | int | str | None]] = field(default_factory=dict)
 
     @property
@@ -165,7 +165,8 @@ def _placed(
     ratio = decoys.placement_odds(world, null)
     is_here = np.array([bool(match.same_worker) for match in targets], dtype=np.bool_)
     learned = None
-    if parameters.learn_combination and ratio > 0 and rows:
+    enough = min(int(is_here.sum()), int((~is_here).sum())) >= MIN_PART
+    if parameters.learn_combination and ratio > 0 and enough:
         # What says where a text was served decides who is a target here, and can be no feature.
         learned = learn(table[rows][:, PLACED], is_here, _uses(targets), ratio, parameters.seed)
     if learned is not None:
@@ -177,8 +178,8 @@ def _placed(
     )  # fmt: skip
     made.rows.append(row)
     _note(row, here, scores, made)
-    if not row.valid and row.targets >= decoys.MIN_TARGETS:  # enough to judge by, and it judges against them
-        made.unsupported.update(match.index for match in here)
+    if row.targets >= decoys.MIN_TARGETS:  # enough to judge by: what it does not speak for is not strong
+        made.unsupported.update(match.index for match in (elsewhere if row.valid else targets))
 
 
 def _note(row: decoys.Stratum, matches: Sequence[Match], scores: dict[int, float], made: Strata) -> None:
