@@ -8,7 +8,7 @@ Isolation units are dense numbers in sorted order; requests without a tenant hav
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,9 +61,9 @@ class Names:
             self._parts = []
         return self._codes
 
-    def starting_with(self, start: str) -> npt.NDArray[np.bool_]:
-        """By entry: does it begin so?"""
-        fits = [name is not None and name.startswith(start) for name in self.names]
+    def where(self, test: Callable[[str], bool]) -> npt.NDArray[np.bool_]:
+        """By entry: does its name pass? Each name is tested once."""
+        fits = [name is not None and test(name) for name in self.names]
         return np.array([*fits, False], dtype=np.bool_)[self.codes]
 
     def __getitem__(self, place: int) -> str | None:

@@ -125,4 +125,4 @@ def _prompts_of(world: World, rows: Ints) -> tuple[Ints, Ints]:
 
 def prompt_rows(world: World) -> Ints:
     """Uses on the prompt side, without tool schemas, which ask nothing; sorted by content."""
-    return np.flatnonzero((world.uses.side == 0) & ~world.uses.field.starting_with("tools["))
+    return np.flatnonzero((world.uses.side == 0) & ~world.uses.field.where(lambda name: name.startswith("tools[")))

@@ -128,7 +128,7 @@ def _hits(corpus: Corpus, parameters: Parameters) -> tuple[pl.DataFrame, Ints, I
     """Labels that one other unit alone asks for; labels of each response text; labels of each unit's prompts."""
     world = corpus.world
     names = np.zeros(world.text_bytes.size, dtype=np.bool_)
-    called = np.fromiter((f.endswith("function.name") for f in world.uses.field), np.bool_, len(world.uses.field))
+    called = world.uses.field.where(lambda name: name.endswith("function.name"))
     names[world.uses.content[called & (world.uses.side == 1)]] = True
     first = world.holdings.unit[np.minimum(world.holdings.of_content[:-1], max(0, world.holdings.unit.size - 1))]
 
@@ -158,9 +158,9 @@ def _hits(corpus: Corpus, parameters: Parameters) -> tuple[pl.DataFrame, Ints, I
     start = np.concatenate([f.starts for _, f in parts])
     end = np.concatenate([f.ends for _, f in parts])
     seed = np.concatenate([table.ids(f.hashes) for _, f in parts])
-    order = _counting_order(seed, table.keys.size)
+    order = np.argsort(seed, kind="stable")
     rows = Rows(seed[order], content[order], start[order], end[order], NO_CONTEXT, NO_CONTEXT, NO_KINDS)
-    hits = find_hits(world, rows, parameters.shared_limit, parameters.phrase_limit)
+    hits = find_hits(world, [rows], parameters.shared_limit, parameters.phrase_limit)
     keep = np.flatnonzero(((hits.kind == SUPPLIED) | (hits.kind == DECOY)) & (hits.holders <= FEW))
     shown_rows = pl.DataFrame({"content": content, "start": start, "end": end, "seed": seed}).unique()
     single = (
