@@ -184,7 +184,7 @@ def _uses(case: Case, contents: int) -> Uses:
     return Uses(
         content,
         request,
-        sides.starting_with("response").astype(np.int8),
+        sides.where(lambda side: side == "response").astype(np.int8),
         fields,
         roles,
         np.concatenate([none, *numbers.pop("ordinal")]).astype(np.int32),

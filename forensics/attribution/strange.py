@@ -95,10 +95,9 @@ def _by_choice(
     world: World, rows: Ints, akin: npt.NDArray[np.bool_]
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """For each response: is its choice akin? For each request: are all of its choices? Choices are answers apart."""
-    numbers = {
-        field: i for i, field in enumerate(sorted({world.uses.field[row].split(".")[0] for row in rows.tolist()}))
-    }
-    choice = np.array([numbers[world.uses.field[row].split(".")[0]] for row in rows.tolist()], dtype=np.int64)
+    numbers: dict[str, int] = {}
+    by_field = [numbers.setdefault(str(field).split(".")[0], len(numbers)) for field in world.uses.field.names]
+    choice = np.array([*by_field, 0], dtype=np.int64)[world.uses.field.codes[rows]]
     _, group = np.unique(world.uses.request[rows] * (len(numbers) + 1) + choice, return_inverse=True)
     of_group = np.zeros(int(group.max(initial=-1)) + 1, dtype=np.bool_)
     np.logical_or.at(of_group, group, akin)
