@@ -134,13 +134,16 @@ def truth(engine: Path, faults: Path, gateway: list[dict[str, Any]]) -> list[dic
             prompt[record["rid"]] = asked(record["obj"])
             answer[record["rid"]] = record["out"]["text"]
     foreign: dict[tuple[str, str, str], list[tuple[int, int]]] = defaultdict(list)
+    read: dict[str, str] = {}  # victim of shared rows -> whose rows the model saw
     for line in faults.read_text(encoding="utf-8").split("\n"):
         if not line:
             continue
         fact = json.loads(line)
         victim, source = fact["victim"], fact["source"]
-        if tenant[victim] == tenant[source]:
-            continue
+        if fact["fault"] == "rows":
+            read[victim] = source
+        if tenant[victim] == tenant[source] or prompt[victim] == prompt[source]:
+            continue  # the same question has the same answer, whoever it was given to
         if fact["fault"] == "streams":
             foreign[(victim, source, fact["way"])].append((fact["start"], fact["end"]))
         else:
@@ -153,13 +156,15 @@ def truth(engine: Path, faults: Path, gateway: list[dict[str, Any]]) -> list[dic
         start, end = trimmed(answer[victim], pieces[0][0], pieces[-1][1])
         whole = way == "swap" and end - start > 0.9 * len(answer[victim].strip())
         kind = "whole_response" if whole else "altered" if len(pieces) > 1 else "verbatim"
+        # What was handed on may itself hold a third tenant's text: the model had read that one's rows.
+        third = {tenant[read[source]]} - {tenant[source], tenant[victim]} if source in read else set()
         label = {"swap": "engine/swapped", "mix": "engine/mixed"}.get(way, "engine/rows")
         rows.append(
             {
                 "response_request_id": victim, "field": "choices[0].content", "char_start": start, "char_end": end,
                 "source_request_id": source, "source_tenant_id": tenant[source],
                 "source_field": "prompt" if way.startswith("rows") else None if way == "swap" else "response",
-                "kind": kind, "altered": len(pieces) > 1, "ambiguous_with": [], "equivalent_sources": [],
+                "kind": kind, "altered": len(pieces) > 1, "ambiguous_with": sorted(third), "equivalent_sources": [],
                 "response_tenant_id": tenant[victim], "class": label, "language": "en",
                 "source_chars": sum(high - low for low, high in pieces),
                 "pieces": [list(piece) for piece in pieces] if len(pieces) > 1 else [], "chain": None,
