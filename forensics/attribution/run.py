@@ -26,6 +26,7 @@ from forensics.attribution.interleaved import find_interleaved
 from forensics.attribution.names import find_names
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.public_sets import without_public
+from forensics.attribution.reconcile import reconcile
 from forensics.attribution.seeds import scan
 from forensics.attribution.structure import find_structure
 from forensics.attribution.swapped import find_swapped
@@ -130,7 +131,7 @@ def _work(
     every, own, said = find_canaries(corpus, texts, listed, [*found_so_far, *names, *forms], parameters)
     excluded.extend(own)
     warnings.extend(said)
-    counts = store(case, world, texts, every, excluded, strata, parameters)
+    counts = store(case, world, texts, reconcile(every), excluded, strata, parameters)
     corpus.close()
     if progress:
         progress("attribute", total, total)

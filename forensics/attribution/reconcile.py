@@ -1,0 +1,66 @@
+"""What do the detectors say of one place together?
+
+Several detectors look at the same response, and may see the same passage. A passage is reported once: findings of one
+span become one, and what names nobody gives way to what names somebody for most of the same units. Two findings of one
+span that name different tenants name both: which of the two it was, none of them can tell. Overlapping spans of
+different extent stay (the sources of mixed streams lie in each other). Judges nothing anew.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+
+from forensics.attribution.findings import Judged
+
+COVERED = 0.8  # share of an unnamed finding that named ones must cover to stand for it
+_ORDER = {"probable": 0, "possible": 1, "undetermined": 2}
+
+
+def reconcile(judged: list[Judged]) -> list[Judged]:
+    """The findings, one for each span, by use and place."""
+    by_use: dict[int, list[Judged]] = defaultdict(list)
+    for item in judged:
+        by_use[item.candidate.use].append(item)
+    kept: list[Judged] = []
+    for _, items in sorted(by_use.items()):
+        spans: dict[tuple[int, int], list[Judged]] = defaultdict(list)
+        for item in items:
+            spans[item.candidate.start, item.candidate.end].append(item)
+        one_each = [_together(same) for _, same in sorted(spans.items())]
+        named = [(one.candidate.start, one.candidate.end) for one in one_each if _names(one)]
+        kept.extend(one for one in one_each if _names(one) or not _mostly(one, named))
+    return kept
+
+
+def _names(item: Judged) -> bool:
+    return bool(item.units or item.named)
+
+
+def _together(same: list[Judged]) -> Judged:
+    """The strongest of the findings of one span, naming all whom those that name anybody name."""
+    ranked = sorted(same, key=lambda one: (_ORDER[one.verdict], not _names(one), -one.evidence.net_bits, one.kind))
+    best = ranked[0]
+    others = [one for one in ranked[1:] if _names(one) and set(one.units) != set(best.units)]
+    if not _names(best) or not others:
+        return best
+    units = sorted({unit for one in (best, *others) for unit in one.units})
+    sources = [*best.ranked, *(source for one in others for source in one.ranked)]
+    return replace(
+        best,
+        units=units,
+        named=tuple(sorted({name for one in (best, *others) for name in one.named})),
+        ranked=sources,
+        reason=f"{best.reason}; another test of the same passage names another tenant, and both are named",
+    )
+
+
+def _mostly(item: Judged, spans: list[tuple[int, int]]) -> bool:
+    """Do the spans cover most of the item?"""
+    start, end = item.candidate.start, item.candidate.end
+    reached, inside = start, 0
+    for low, high in sorted(spans):
+        low, high = max(low, reached), min(high, end)
+        if low < high:
+            inside, reached = inside + high - low, high
+    return inside >= COVERED * (end - start)
