@@ -64,5 +64,8 @@ class Parameters:
     swapped_bytes: int = 96 << 20
     """Prompt text read to see whose question a response answers that has nothing to do with its own."""
 
+    aligned_bytes: int = 384 << 20
+    """The same for rows of displaced answers and for copies; beyond it the prompts farthest off are not compared."""
+
     seed: int = 0
     """For the coin that breaks ties between a target and a decoy of equal score."""
