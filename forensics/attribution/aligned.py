@@ -26,7 +26,7 @@ from forensics.attribution.candidates import Candidate
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.holdings import Ints, World
 from forensics.attribution.likely import BYTES_A_WORD, NOTHING, Around, Suspect, around
-from forensics.attribution.nearby import Prompts, look_up
+from forensics.attribution.nearby import Prompts, look_up, nearest_first
 from forensics.attribution.strength import measure
 from forensics.attribution.texts import Texts
 from forensics.text.scripts import DIGIT, NAMES
@@ -38,6 +38,7 @@ SAME_SCRIPT = 0.97  # share of answers whose script stands in their prompt
 FEW_UNITS = 3  # of a script, for a prompt to be written in it, too
 LATIN, KANA = NAMES.index("latin"), NAMES.index("kana")
 MARKED = 0.3  # share of the commonest words of a language that a prompt in it holds
+UNREAD = -20.0  # weight of a prompt if the own one was not read
 ANSWERED = -10.0  # weight of a response that is akin to its own prompt, in a row of shifted ones
 SILENT = -0.5  # weight of a response that says nothing, or is missing
 FEW_TEXTS = 2000  # prompts below which a count says little
@@ -105,14 +106,14 @@ class Languages:
 
 
 def weigh_pairs(
-    corpus: Corpus, kept: Texts, suspects: list[Suspect], prompts: Prompts, scripts: npt.NDArray[np.int32]
-) -> list[Weighed]:
-    """Pair weights of the suspects, in their order. `scripts`: units by text and script."""
+    corpus: Corpus, kept: Texts, suspects: list[Suspect], prompts: Prompts, scripts: npt.NDArray[np.int32],
+    budget: int,
+) -> list[Weighed]:  # fmt: skip
+    """Pair weights of the suspects, in their order. `scripts`: units by text and script;
+    `budget`: bytes of prompts that are read, the nearest first."""
     world = corpus.world
-    wanted = np.zeros(world.text_bytes.size, dtype=np.bool_)
-    for suspect in suspects:
-        for request in (suspect.request, *suspect.near.tolist()):
-            wanted[prompts.of(request)] = True
+    asked = [np.concatenate([np.array([suspect.request]), suspect.near]) for suspect in suspects]
+    wanted, _ = nearest_first(world, asked, prompts, budget)  # the own prompts first
     held = look_up(corpus, wanted & ~prompts.often, [*(s.terms for s in suspects), *(s.marks for s in suspects)])
     texts = int((wanted & ~prompts.often).sum())
     counts = np.bincount(held.found, minlength=held.keys.size)
@@ -128,6 +129,10 @@ def weigh_pairs(
         speak = min(float(texts), float(marks.mean()) / MARKED) if marks.size else float(texts)
         having = counts[np.searchsorted(held.keys, suspect.terms)].astype(np.float64)
         script = languages.bits(suspect.use, np.append(suspect.near, suspect.request))
+        own = prompts.of(suspect.request)
+        if not (wanted[own] | prompts.often[own]).all():  # over the budget: nothing can be said
+            found.append(Weighed(suspect.request, suspect.use, suspect.near, np.full(suspect.near.size, UNREAD), one))
+            continue
         gain = chances.gains(one.held, one.unit, having, speak, priors[place], script, *one.size(), RATES)
         found.append(Weighed(suspect.request, suspect.use, suspect.near, gain, one))
     return found

@@ -149,8 +149,9 @@ def _inner(context: Context, rows: list[Row]) -> dict[int, Weighed]:
         if request in asked and asked[request] >= 0:
             sources[use] = {asked[request]}
     pairs = weigh_pairs(
-        context.corpus, context.texts, suspects_with(context, sources), context.prompts, context.scripts
-    )
+        context.corpus, context.texts, suspects_with(context, sources), context.prompts, context.scripts,
+        context.parameters.aligned_bytes,
+    )  # fmt: skip
     found: dict[int, Weighed] = {}
     for pair in sorted(pairs, key=lambda pair: -float(pair.gain.max(initial=-math.inf))):
         found.setdefault(pair.request, pair)

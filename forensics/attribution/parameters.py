@@ -88,6 +88,9 @@ class Parameters:
     interleaved_bytes: int = 256 << 20
     """Text of requests in flight that responses of unusual word order are compared with."""
 
+    aligned_bytes: int = 384 << 20
+    """The same for rows of displaced answers and for copies; beyond it the prompts farthest off are not compared."""
+
     seed: int = 0
     """For the coin that breaks ties between a target and a decoy of equal score."""
 

@@ -117,7 +117,8 @@ def find_swapped(
     alone = [suspect for suspect in suspects if not any(leaked for _, _, leaked in spans.get(suspect.use, ()))]
     alone = [replace(suspect, near=suspect.near[:REACH]) for suspect in alone]
     copies = find_copies(corpus, texts, seeds)
-    pairs = weigh_pairs(corpus, texts, [*alone, *suspects_of(context, copies)], prompts, scripts)
+    both = [*alone, *suspects_of(context, copies)]
+    pairs = weigh_pairs(corpus, texts, both, prompts, scripts, parameters.aligned_bytes)
     copied = judge_copies(context, copies, {pair.use: pair for pair in pairs[len(alone) :]}, grams, correlated)
     copied = [item for item in copied if not _known(item, judged)]
     known = {use: units for use, units in named.items() if use in covered or not answered[world.uses.request[use]]}

@@ -24,9 +24,9 @@ from forensics.text.words import Keys, _words, words
 
 _LISTS = {
     "english":
-    "the of and to in is an am that it for was on are as with his they at be this have from or had by not but what all "
-    "were when your can said there use an each which she do how their if will up other about out many then them these "
-    "so "
+    "the of and to in is an am that it for was on are as with his they at be this have from or had by not but "
+    "what all were "
+    "when your can said there use an each which she do how their if will up other about out many then them these so "
     "some her would make like him into time has look two more write go see number no way could people my than first "
     "been who its now find long down day did get come made may part over new after also back any such our very just "
     "where most die man war hat bin dies den des son per sin fin tan dos van men",
