@@ -206,8 +206,7 @@ class _Finder:
             candidate, evidence, "identifier", STRATUM, "probable" if strong else "possible",
             f"{what} planted with another tenant; net {evidence.net_bits:.0f} bits; decoys do not apply to canaries",
             units, ranked, TRIED, None, tuple(tenants),
-            {"canary_label": "; ".join(labels[:MOST_NAMED]), "canary_units": size},
-        )  # fmt: skip
+        ).with_features({"canary_label": "; ".join(labels[:MOST_NAMED]), "canary_units": size})  # fmt: skip
 
     def _is_own(self, tenant: str, request: int) -> bool:
         """Was the canary planted with the recipient, or with a sister account?"""
@@ -312,5 +311,4 @@ def _labelled(outer: Judged, canary: Judged) -> Judged:
         outer,
         verdict="probable" if raised else outer.verdict,
         reason=f"{canary.reason}; inside a longer passage" if raised else outer.reason,
-        notes={**outer.notes, **canary.notes},
-    )
+    ).with_features(canary.evidence.features)

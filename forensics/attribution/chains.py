@@ -327,14 +327,14 @@ def joined(first: list[Judged], second: list[Judged]) -> list[Judged]:
         elif rank[item.verdict] >= rank[known.verdict]:
             best[item.candidate.use] = item
         else:
-            best[item.candidate.use] = replace(known, evidence=replace(known.evidence, features=item.evidence.features))
+            best[item.candidate.use] = known.with_features(item.evidence.features)
     return [best[use] for use in sorted(best)]
 
 
 def marked(judged: list[Judged], marks: dict[int, Features]) -> list[Judged]:
     """The fragments with their chain's features, where their response is a link of one."""
     return [
-        replace(item, evidence=replace(item.evidence, features={**marks[item.candidate.use], **item.evidence.features}))
+        item.with_features({**marks[item.candidate.use], **item.evidence.features})
         if item.candidate.use in marks
         else item
         for item in judged

@@ -164,7 +164,7 @@ def gather(
             public_token=shares[i][2],
             agreeing_bits=agreeing.get((candidate.use, _single(sources[i])), 0.0),
             q_value=strata.q_values.get(i),
-            measured=strata.measured.get(i, {}),
+            features=dict(strata.measured.get(i, {})),
             asks_for_text=shares[i][0] >= RECITED_SHARE and _asks_for_text(questions.get(candidate.request)),
             capped=strata.correlated and (not placed or i in strata.unsupported),
         )

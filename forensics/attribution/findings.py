@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from forensics.attribution.candidates import Candidate
@@ -36,7 +36,6 @@ class Evidence:
     public_token: bool = False
     agreeing_bits: float = 0.0  # bits of all identifier tokens of this response that the same unit holds
     q_value: float | None = None  # by decoys; None where they do not support one
-    measured: Mapping[str, float | int | str | None] = field(default_factory=dict)  # see `strata` and `power`
     asks_for_text: bool = False  # the recipient's question asks for a text to be recited
     features: dict[str, Any] = field(default_factory=dict)  # further figures to be kept with the fragment
     capped: bool = False  # contents follow each other across tenants, and the source is on another worker or on none
@@ -62,4 +61,7 @@ class Judged:
     tried: tuple[str, ...]
     q_value: float | None
     named: tuple[str, ...] = ()  # tenant ids named by something else than an appearance: a canary's owner
-    notes: dict[str, Any] = field(default_factory=dict)  # further figures for `explain`; never log text
+
+    def with_features(self, more: Mapping[str, Any]) -> Judged:
+        """The same with further figures to be kept; figures of equal name give way."""
+        return replace(self, evidence=replace(self.evidence, features={**self.evidence.features, **more}))

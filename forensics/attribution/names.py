@@ -355,11 +355,12 @@ def _judge(
             only={},
             share_of_response=total_weight(folded.units[place.start : place.end]) / max(1, total_weight(folded.units)),
             agreeing_bits=item.bits,
+            features={"agreeing_names": agree, "agreeing_net_bits": round(net, 2)},
         )
         found.append(
             Judged(
                 _candidate(group, place), evidence, "identifier" if units else "undetermined", STRATUM, verdict, reason,
-                units, ranked, TRIED, q_value, notes={"agreeing_names": agree, "agreeing_net_bits": round(net, 2)},
+                units, ranked, TRIED, q_value,
             )
         )  # fmt: skip
     return found

@@ -293,11 +293,12 @@ def _judge(world: World, texts: Texts, group: _Group, groups: list[_Group]) -> J
         kin_source={},
         only={},
         share_of_response=total_weight(folded.units[start:end]) / max(1, total_weight(folded.units)),
+        features={"labels": len(group.spans)},
     )
     strong = group.net >= OVERWHELMING
     return Judged(
         candidate, evidence, "structure", STRATUM, "probable" if strong else "possible",
         f"{len(group.spans)} labels (keys, headings, names of tools) that one other tenant alone asks for; net "
         f"{group.net:.0f} bits; the text between them may be the recipient's own",
-        [group.holder], ranked, TRIED, None, notes={"labels": len(group.spans)},
+        [group.holder], ranked, TRIED, None,
     )  # fmt: skip

@@ -129,12 +129,10 @@ def _fragment(
         "margin_units": candidate.end - candidate.start - (reach[0][1] if reach else 0),
         "raw_identity": found[0]["raw_identity"] if found else None,
         **evidence.features,
-        **item.notes,
         **_alteration(candidate),
         **grounds(item, folded, strata, parameters),
-        **evidence.measured,
     }
-    bound = evidence.measured.get("false_share_bound")
+    bound = evidence.features.get("false_share_bound")
     features["tier"] = tier(
         item.verdict,
         item.q_value,
