@@ -330,6 +330,16 @@ def _judge(
     elif correlated and not item.beside:
         units, verdict = [], "undetermined"
         why = "contents follow each other across tenants, and it was not in flight on the same worker; nobody is named"
+    elif (
+        agree >= MIN_AGREEING
+        and not good
+        and not any(source is not None and near(source) for *_, source in item.places)
+    ):
+        units, verdict, why = (
+            [],
+            "undetermined",
+            "no q-value bears it out, and its tenant was not near; nobody is named",
+        )
     elif agree >= MIN_AGREEING:
         why = "no q-value" if q_value is None else f"q {q_value:.3g} by decoys"
         if not correlated and (good or (item.beside and net >= parameters.probable_bits)):
