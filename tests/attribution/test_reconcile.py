@@ -1,0 +1,65 @@
+"""One passage, one finding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from forensics.attribution.candidates import Candidate
+from forensics.attribution.findings import Evidence, Judged
+from forensics.attribution.reconcile import reconcile
+from forensics.attribution.strength import Strength
+
+
+def finding(use: int, start: int, end: int, verdict: str, units: list[int], net: float = 50.0, **more: Any) -> Judged:
+    candidate = Candidate(use, 0, 0, start, end, "target", False, (), frozenset())
+    none = np.zeros(0)
+    strength = Strength(net, net, 1, net, np.zeros(0, dtype=np.uint64), none, none)
+    evidence = Evidence(strength, 0.0, [], 0.0, {}, {}, 0.5)
+    return Judged(candidate, evidence, more.pop("kind", "verbatim"), "s", verdict, "why", units, [], (), None, **more)
+
+
+def shown(judged: list[Judged]) -> list[tuple[int, int, int, str, list[int]]]:
+    return [(j.candidate.use, j.candidate.start, j.candidate.end, j.verdict, j.units) for j in judged]
+
+
+def test_the_stronger_of_two_findings_of_one_span_stays() -> None:
+    weak, strong = finding(3, 10, 40, "possible", [1]), finding(3, 10, 40, "probable", [1], kind="altered")
+    for order in ([weak, strong], [strong, weak]):
+        (one,) = reconcile(order)
+        assert (one.verdict, one.kind, one.units) == ("probable", "altered", [1])
+
+
+def test_of_equal_verdicts_the_one_with_more_bits_stays() -> None:
+    (one,) = reconcile([finding(0, 0, 9, "possible", [1], 30.0), finding(0, 0, 9, "possible", [1], 60.0)])
+    assert one.evidence.net_bits == 60.0
+
+
+def test_two_tests_that_name_different_tenants_name_both() -> None:
+    (one,) = reconcile([finding(0, 5, 20, "probable", [4]), finding(0, 5, 20, "possible", [2])])
+    assert (one.verdict, one.units) == ("probable", [2, 4])
+    assert "names another tenant" in one.reason
+
+
+def test_nobody_gives_way_to_somebody_of_the_same_span() -> None:
+    (one,) = reconcile([finding(0, 5, 20, "undetermined", [], 90.0), finding(0, 5, 20, "possible", [2])])
+    assert (one.verdict, one.units) == ("possible", [2])
+
+
+def test_what_names_nobody_gives_way_where_named_spans_cover_most_of_it() -> None:
+    unnamed = finding(0, 0, 100, "undetermined", [])
+    left, right = finding(0, 0, 45, "probable", [1]), finding(0, 50, 90, "probable", [2])
+    assert shown(reconcile([unnamed, left, right])) == [(0, 0, 45, "probable", [1]), (0, 50, 90, "probable", [2])]
+    assert len(reconcile([unnamed, left])) == 2
+    assert len(reconcile([unnamed, left, finding(0, 10, 55, "probable", [1])])) == 3  # overlap is not counted twice
+    assert len(reconcile([unnamed, finding(1, 0, 100, "probable", [1])])) == 2  # another response
+
+
+def test_overlapping_sources_of_a_mixed_stream_stay() -> None:
+    assert len(reconcile([finding(0, 0, 90, "probable", [1]), finding(0, 5, 100, "probable", [2])])) == 2
+
+
+def test_a_name_given_by_a_canary_counts_as_a_name() -> None:
+    (one,) = reconcile([finding(0, 0, 20, "undetermined", []), finding(0, 0, 20, "probable", [], named=("tenant-a",))])
+    assert one.named == ("tenant-a",)
