@@ -25,6 +25,7 @@ from forensics.attribution.candidates import (
     MAX_OWN_TEXTS,
     OWN_SHARE,
     SAME,
+    SPAN_GAP,
     SUPPLIER_LEAD,
     Alteration,
     Candidate,
@@ -41,6 +42,8 @@ from forensics.attribution.hits import (
     DECOY,
     GENERATED,
     MIN_WEIGHT,
+    PHRASE,
+    SHARED,
     SUPPLIED,
     WEAK_DECOY,
     WEAK_GENERATED,
@@ -111,6 +114,7 @@ def find_altered(
         return [], []
     told = Told.of(grams)
     uses = sorted(chosen)
+    shared = _shared(grams, chosen)
     prompts = prompts_by_request(world, {int(world.uses.request[use]) for use in uses})
     needs = []
     for use in uses:
@@ -121,7 +125,7 @@ def find_altered(
     for batch in texts.batches(needs):
         for use in uses[batch.start : batch.stop]:
             own = prompts.get(int(world.uses.request[use]), [])
-            maker = _Maker(world, texts, use, own, told, seeds)
+            maker = _Maker(world, texts, use, own, told, seeds, shared.get(use, []))
             for family in (0, 1):
                 found = [n for n in chosen[use] if int(seeds.family[seeds.members(n)[0]]) == family]
                 candidates.extend(maker.candidates(found, family))
@@ -177,6 +181,20 @@ def _chosen(seeds: _Seeds) -> dict[int, list[int]]:
     return by_use
 
 
+def _shared(grams: Hits, uses: dict[int, list[int]]) -> dict[int, list[tuple[int, int]]]:
+    """Spans of units, by use, that hold seeds which several unrelated tenants supplied, or that models always say."""
+    rows = np.flatnonzero(np.isin(grams.kind, (SHARED, PHRASE)) & np.isin(grams.use, sorted(uses)))
+    rows = rows[np.lexsort((grams.start[rows], grams.use[rows]))]
+    spans: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for use, at in zip(grams.use[rows].tolist(), grams.start[rows].tolist(), strict=True):
+        low, found = max(0, at - GRAM + 1), spans[use]
+        if found and low - found[-1][1] <= SPAN_GAP:
+            found[-1] = (found[-1][0], at + 1)
+        else:
+            found.append((low, at + 1))
+    return spans
+
+
 FOREIGN = (SUPPLIED, GENERATED, WEAK_SUPPLIED, WEAK_GENERATED, AGAIN_SUPPLIED, AGAIN_GENERATED)
 DECOYS = (DECOY, WEAK_DECOY, AGAIN_DECOY)
 
@@ -184,7 +202,16 @@ DECOYS = (DECOY, WEAK_DECOY, AGAIN_DECOY)
 class _Maker:
     """Altered copies in one response field."""
 
-    def __init__(self, world: World, texts: Texts, use: int, prompts: list[int], told: Told, seeds: _Seeds) -> None:
+    def __init__(
+        self,
+        world: World,
+        texts: Texts,
+        use: int,
+        prompts: list[int],
+        told: Told,
+        seeds: _Seeds,
+        shared: list[tuple[int, int]],
+    ) -> None:
         self.world = world
         self.texts = texts
         self.use = use
@@ -194,6 +221,9 @@ class _Maker:
         self.prompts = sorted(set(prompts) - {self.content})
         self.told = told
         self.seeds = seeds
+        self.shared = np.zeros(self.folded.units.size, dtype=np.bool_)
+        for low, high in shared:
+            self.shared[low:high] = True
         self.excluded: list[Excluded] = []
 
     def candidates(self, chains: list[int], family: int) -> list[Candidate]:
@@ -205,6 +235,8 @@ class _Maker:
         copies.extend(copy for n in chains if (copy := self._copy(n, family, founders=False)) is not None)
         # As for exact runs: a supplier's copy comes before a somewhat longer one of another response.
         copies.sort(key=lambda c: (-c.weight * (SUPPLIER_LEAD if c.holder.side == 0 else 1.0), *_place(c.holder)))
+        # What makes no fragment comes last, however much it holds, so that it finds the fragment that it belongs to.
+        copies.sort(key=lambda c: not c.founder)
         groups: list[tuple[_Copy, list[Holder]]] = []
         for copy in copies:
             free = [(copy.holder.start, copy.holder.end)]
@@ -287,11 +319,13 @@ class _Maker:
         own = self._own(start, end, there, founder and family == 0)
         if own is None:
             return None
-        blocks = _without(blocks, own, start)
+        explained = own | self.shared[start:end]
+        blocks = _without(blocks, explained, start)
         kept = sum(total_weight(here[block.start : block.end]) for block in blocks)
         if kept < MIN_WEIGHT:
-            if founder and family == 0 and own.any():
-                self._exclude(start, end, "own_material", "what the own texts leave of an altered copy is too short")
+            if founder and family == 0 and explained.any():
+                rule = "own_material" if own.sum() >= self.shared[start:end].sum() else "shared"
+                self._exclude(start, end, rule, "what other explanations leave of an altered copy is too short")
             return None
         matched = sum(block.end - block.start for block in blocks)
         last = blocks[-1]
@@ -337,7 +371,7 @@ def _outside(span: tuple[int, int], low: int, high: int) -> list[tuple[int, int]
 
 
 def _without(blocks: tuple[Block, ...], own: npt.NDArray[np.bool_], start: int) -> tuple[Block, ...]:
-    """Blocks without the units that the own prompt holds; what is left of a block must be longer than a cover gram."""
+    """Blocks without the units that are explained; what is left of a block must be longer than a cover gram."""
     if not own.any():
         return blocks
     kept: list[Block] = []

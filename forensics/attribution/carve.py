@@ -30,6 +30,9 @@ def carve(candidate: Candidate, units: Units, explained: Mask) -> tuple[list[Can
     if not explained.any():
         return [candidate], []
     weight = weights(units)
+    if candidate.alteration is not None:  # its holders reach as far as they agree, not to a place
+        share = _share(explained, weight, 0, units.size)
+        return ([], [(0, units.size, share)]) if share >= MOST else ([candidate], [])
     cuts = _stretches(explained, weight)
     left = [(0, units.size)]
     parts: list[Part] = []

@@ -197,9 +197,19 @@ def judge_rows(
         if use in claims:
             if use in kept:
                 found.append(_spoken(context, link, claims[use], correlated))
-        elif link.gain > -LINK_BITS and link.row.form == "shifted":
+        elif link.gain > -LINK_BITS and link.row.form == "shifted" and not _is_phrase(context, use):
             found.append(_by_place(context, link, use))
     return found, marks
+
+
+def _is_phrase(context: Context, use: int) -> bool:
+    """Is the answer one that many tenants were given ("Done.")? It is nobody's, wherever it stands."""
+    world = context.world
+    content = int(world.uses.content[use])
+    rows = slice(int(world.uses.of_content[content]), int(world.uses.of_content[content + 1]))
+    given = world.uses.request[rows][world.uses.side[rows] == 1]
+    units = np.unique(world.requests.unit[given])
+    return int((units >= 0).sum()) >= context.parameters.phrase_limit
 
 
 def _uses(context: Context, links: list[Link]) -> list[tuple[int, Link]]:

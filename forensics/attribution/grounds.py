@@ -36,9 +36,10 @@ def grounds(item: Judged, folded: Folded, strata: list[Stratum], parameters: Par
 
 def _parts(item: Judged, folded: Folded) -> list[list[float]]:
     """`[start, end, bits]` of the words that carry most, in the order of the text; signs of scripts without spaces that
-    stand side by side are one part. None for evidence by subject."""
+    stand side by side are one part. None for evidence by subject, and for mixed streams, whose words are broken."""
     strength = item.evidence.strength
-    if strength.word_bits.size == 0 or item.stratum == displaced.STRATUM:
+    read_here = item.candidate.read is item.candidate
+    if strength.word_bits.size == 0 or item.stratum == displaced.STRATUM or not read_here:
         return []
     best = np.sort(np.argsort(-strength.word_bits, kind="stable")[:MOST_PARTS])
     parts: list[list[float]] = []

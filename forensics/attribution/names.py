@@ -50,6 +50,7 @@ _MOST = dict.fromkeys(SCRIPTS, 3.3) | {"digit": 3.4, "latin": 5.2, "kana": 4.5, 
 MOST_BITS = np.array([_MOST[name] for name in SCRIPTS])
 ODD_BITS = 3.5  # a unit, from which a word in small letters may be an invented one rather than a rare one
 BYTES_A_TOKEN = 8.0
+UNNAMED_UNITS = 12  # units of a name that is reported though nobody can be named for it: shorter ones are everywhere
 LEAST_BITS = 4.0  # net, where decoys bear it out
 DECOY_SHARE = 0.2  # decoys that do as well, for each target, above which nothing is reported
 MIN_AGREEING = 2
@@ -324,6 +325,7 @@ def _judge(
     if not known and not good and all(LOWER in place.kinds for place, _, _ in item.places):
         return dropped("words in small letters, and no decoys to show that they are no ordinary ones")
     agree = len(item.places)
+    longest = max(place.end - place.start for place, _, _ in item.places)
     units, verdict = [group.holder], "possible"
     if known:
         verdict, why = "probable", "the same tenant is named for another passage of this response"
@@ -349,6 +351,8 @@ def _judge(
     else:
         units, verdict = [], "undetermined"
         why = "one name, and famous ones look the same; nobody is named"
+    if not units and longest < UNNAMED_UNITS:
+        return dropped(f"{agree} short names, net {net:.1f} bits; {why}")
     who = "a name" if agree == 1 else f"{agree} names"
     reason = f"{who} that one other tenant alone supplies; net {net:.0f} bits "
     reason += f"({item.bits:.0f} less {item.charge:.0f} for the search); {why}"

@@ -3,7 +3,8 @@
 Several detectors look at the same response, and may see the same passage. A passage is reported once: findings of one
 span become one, and what names nobody gives way to what names somebody for most of the same units. Two findings of one
 span that name different tenants name both: which of the two it was, none of them can tell. Overlapping spans of
-different extent stay (the sources of mixed streams lie in each other). Judges nothing anew.
+different extent stay (the sources of mixed streams lie in each other). A passage of an answer that is known to be the
+original of another's is that answer's own, and a finding that names nobody for it goes. Judges nothing anew.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ _ORDER = {"probable": 0, "possible": 1, "undetermined": 2}
 
 def reconcile(judged: list[Judged]) -> list[Judged]:
     """The findings, one for each span, by use and place."""
+    copied = {(item.candidate.request, source.request) for item in judged if item.units for source in item.ranked[:1]}
+    judged = [item for item in judged if not _is_original(item, copied)]
     by_use: dict[int, list[Judged]] = defaultdict(list)
     for item in judged:
         by_use[item.candidate.use].append(item)
@@ -31,6 +34,13 @@ def reconcile(judged: list[Judged]) -> list[Judged]:
         named = [(one.candidate.start, one.candidate.end) for one in one_each if _names(one)]
         kept.extend(one for one in one_each if _names(one) or not _mostly(one, named))
     return kept
+
+
+def _is_original(item: Judged, copied: set[tuple[int, int]]) -> bool:
+    """Is every other holder of an unnamed passage a response that was named as a copy of this one?"""
+    if _names(item) or not item.ranked:
+        return False
+    return all((source.request, item.candidate.request) in copied for source in item.ranked)
 
 
 def _names(item: Judged) -> bool:

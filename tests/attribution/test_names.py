@@ -44,7 +44,8 @@ def test_a_name_beside_its_tenant_is_possible(scene: Any, prompt: str, shown: st
 
 def test_several_names_beside_their_tenant_are_probable(scene: Any) -> None:
     prompt = "Marta J. Vesterqvoldsen and Orvanek Tesquillan sell zorvexliquam to QUXALVENTRIK."
-    found = leak(scene, prompt, "Orvanek Tesquillan, zorvexliquam, QUXALVENTRIK, Marta J. Vesterqvoldsen")
+    # in another order, or it were an altered copy of the sentence
+    found = leak(scene, prompt, "QUXALVENTRIK, zorvexliquam, Orvanek Tesquillan, Marta J. Vesterqvoldsen")
     assert {(tuple(row["sources"]), row["machine_verdict"]) for row in found} == {(("alpha",), "probable")}
     agreeing = {json.loads(row["features"])["agreeing_names"] for row in found}
     assert agreeing == {4}

@@ -55,7 +55,8 @@ def test_keys_of_another_tenants_schema(scene: Any) -> None:
         ),
         (
             "见出しは `## 顧客別要約欄位`、`## 社内判定区分表`、`## 次回督促予定日` とする。",
-            "## 顧客別要約欄位\neggs\n## 社内判定区分表\nwater\n## 次回督促予定日\nseven minutes",
+            # in another order, or it were an altered copy of the line
+            "## 次回督促予定日\neggs\n## 社内判定区分表\nwater\n## 顧客別要約欄位\nseven minutes",
         ),
     ],
 )
