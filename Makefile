@@ -10,10 +10,10 @@ demo: $(READY)  ## the sample incident, end to end, in ./demo-case
 	$(BIN)/forensics demo
 
 test: $(READY)  ## all tests but those that need an inference server
-	$(BIN)/python -m pytest -m "not engine"
+	$(BIN)/python -m pytest -m "not engine" -n auto --dist loadfile
 
 test-fast: $(READY)  ## the tests that take seconds
-	$(BIN)/python -m pytest -m "not engine and not slow"
+	$(BIN)/python -m pytest -m "not engine and not slow" -n auto --dist loadfile
 
 fuzz: $(READY)  ## 100,000 mutations of the samples of every family of formats (long)
 	FORENSICS_FUZZ=100000 $(BIN)/python -m pytest tests/ingest/test_fuzz.py
