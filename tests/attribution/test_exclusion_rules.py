@@ -232,7 +232,7 @@ def test_other_rules_cannot_be(scene: Any, rule: str) -> None:
 
 
 def test_the_command_line_offers_the_same_rules() -> None:
-    from forensics.cli.stages import Rule
+    from forensics.cli.options import Rule
 
     assert tuple(rule.value for rule in Rule) == OPTIONAL_RULES
 
