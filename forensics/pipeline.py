@@ -37,7 +37,7 @@ class PipelineParameters:
     None to detect it; `max_rejects` None for no limit; `limits` of reading, by the names of the
     first stage, where they are not its own; `seed` of every random choice; `profiles` the TOML of the user's own
     formats; `private_keys` PEM files of keys that open encrypted fields; `allow_pickle` reads the data in pickles;
-    `canaries` a CSV of strings planted with tenants.
+    `canaries` a CSV of strings planted with tenants; `without_rules` exclusion rules that are switched off.
     """
 
     evidence: tuple[Path, ...]
@@ -53,6 +53,7 @@ class PipelineParameters:
     private_keys: tuple[Path, ...] = ()
     allow_pickle: bool = False
     canaries: Path | None = None
+    without_rules: tuple[str, ...] = ()
 
     def ingest(self) -> dict[str, Any]:
         """The part that the first stage needs."""
@@ -97,7 +98,11 @@ def run(case_root: Path, parameters: PipelineParameters, progress: Progress | No
     """
     settings: dict[str, dict[str, Any]] = {
         "ingest": parameters.ingest(),
-        "attribution": {"seed": parameters.seed, "canaries": parameters.canaries},
+        "attribution": {
+            "seed": parameters.seed,
+            "canaries": parameters.canaries,
+            "without_rules": parameters.without_rules,
+        },
         "report": {"on_block": "withhold"},
     }
     started = datetime.now(UTC)

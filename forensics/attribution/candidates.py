@@ -29,8 +29,9 @@ from forensics.attribution.hits import (
 from forensics.attribution.holdings import World
 from forensics.attribution.texts import Texts
 from forensics.attribution.told import Told
-from forensics.text.fingerprint import GRAM, GUARANTEE
+from forensics.text.fingerprint import GRAM, GUARANTEE, WINDOW
 from forensics.text.fold import Units
+from forensics.text.match import weights
 from forensics.text.runs import COVER_GRAM, Run, covered, runs, total_weight
 
 MATCHES = (SUPPLIED, GENERATED, DECOY, REPEATED)  # kinds of hits that stand for another text
@@ -38,6 +39,8 @@ MIN_DIGITS = 3  # digits that let a run of MIN_WEIGHT_NUMBERS be looked at
 SAME = 0.5  # share of a run that must lie in a fragment to be another holder of the same fragment
 OWN_SHARE = 0.8  # share of a run that must stand in the recipient's own prompt to be its own
 SUPPLIER_LEAD = 1.6  # how much longer another response's run must be to come before a supplier's
+SHARED_SHARE = 0.5  # share of a run, by weight, that several unrelated tenants supply, and
+SHARED_REST = MIN_WEIGHT + WINDOW  # weight of a stretch between that must be the holder's own, for it to be one's own
 SPAN_GAP = 40  # units between seeds of one excluded span
 MAX_OWN_TEXTS = 8  # own texts read for one run
 
@@ -196,6 +199,9 @@ class _Maker:
         # Seeds near the ends of a run may be selected in one response and not in another, so that a missing seed does
         # not show that the recipient lacked the text. Where one seed is its own, the text it stands in is read.
         self._told = told
+        self._shared = np.zeros(self.folded.units.size, dtype=np.bool_)
+        for hit in hits.get(SHARED, ()):
+            self._shared[max(0, hit.start - GRAM + 1) : hit.start + 1] = True
 
     def _sent_before(self, run: Run) -> bool:
         """Does one text that this tenant had sent before hold nearly all of the run?"""
@@ -223,16 +229,18 @@ class _Maker:
         ):
             start = end = -1
             most = 0
+            taken = kind != SHARED  # between shared seeds there may be an identifier that one tenant has filled in
             for hit in sorted(self.hits.get(kind, ())):
                 if start >= 0 and hit.start - end > SPAN_GAP:
-                    self.exclude(start, end, rule, detail, most)
+                    self.exclude(start, end, rule, detail, most, taken=taken)
                     start, most = -1, 0
                 if start < 0:
                     start = max(0, hit.start - GRAM + 1)
                 end = hit.start + 1
                 most = max(most, hit.holders)
             if start >= 0:
-                self.exclude(start, end, rule, detail, most)
+                self.exclude(start, end, rule, detail, most, taken=taken)
+        self._taken |= self._shared
 
     def runs(self, family: str, kinds: tuple[int, ...]) -> None:
         """Candidates of one family from the hits of these kinds."""
@@ -305,6 +313,11 @@ class _Maker:
                     run.start, run.end, "own_material", "what the own prompt leaves is too short", 1, taken=False
                 )
             return None
+        if self._mostly_shared(run.start + low, run.start + high):
+            if family == "target":
+                detail = "hardly more than text that several unrelated tenants supply"
+                self.exclude(run.start + low, run.start + high, "shared", detail, 1, taken=False)
+            return None
         cut = units.size - (high - low)
         return Run(
             run.start + low,
@@ -313,6 +326,15 @@ class _Maker:
             run.other_end - (units.size - high),
             max(1, run.matched - cut),
         )
+
+    def _mostly_shared(self, start: int, end: int) -> bool:
+        """Is a run shared text with a word or two filled in? Identifiers and names among these are looked at apart."""
+        shared, weight = self._shared[start:end], weights(self.folded.units[start:end])
+        if weight[shared].sum() < SHARED_SHARE * weight.sum():
+            return False
+        edges = np.flatnonzero(np.diff(np.concatenate([[True], shared, [True]]).astype(np.int8)))
+        own = zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+        return max((int(weight[low:high].sum()) for low, high in own), default=0) < SHARED_REST
 
     def _fragments(self, found: list[Holder], family: str, carriers: frozenset[int], *, token: bool) -> None:
         """Group overlapping runs: the longest is the fragment, the others hold it as far as they reach."""

@@ -15,7 +15,7 @@ import numpy as np
 from forensics.attribution import displaced, generated, swapped
 from forensics.attribution.decoys import Stratum
 from forensics.attribution.findings import Judged
-from forensics.attribution.judge import OWN_SUBJECT, PUBLIC_SHARE
+from forensics.attribution.judge import OWN_SUBJECT, PUBLIC_SHARE, least_bits
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.sources import TIE_UNITS, leading
 from forensics.attribution.templates import SUPPLIERS
@@ -100,9 +100,7 @@ def _least(item: Judged, parameters: Parameters) -> float:
         return swapped.UNNAMED_NET_BITS
     if item.stratum == "generated text":
         return parameters.generated_bits
-    return (
-        min(parameters.identifier_bits, parameters.possible_bits) if item.candidate.token else parameters.possible_bits
-    )
+    return least_bits(item.candidate, item.q_value, parameters)
 
 
 def _changes(item: Judged, strata: list[Stratum], parameters: Parameters) -> Iterator[str]:

@@ -49,6 +49,15 @@ def judge(candidate: Candidate, evidence: Evidence, parameters: Parameters) -> J
     return judge_generated(candidate, evidence, parameters, ranked, net, dropped)
 
 
+def least_bits(candidate: Candidate, q_value: float | None, parameters: Parameters) -> float:
+    """Net bits below which a supplied match is not reported."""
+    if candidate.token:
+        return min(parameters.identifier_bits, parameters.possible_bits)
+    if candidate.alteration is not None and q_value is None:
+        return max(parameters.altered_bits, parameters.possible_bits)
+    return parameters.possible_bits
+
+
 def _supplied(
     candidate: Candidate,
     evidence: Evidence,
@@ -61,8 +70,9 @@ def _supplied(
     stratum = "supplied identifier" if candidate.token else "supplied text"
     kind = "identifier" if candidate.token else "altered" if _altered(candidate, supplied) else "verbatim"
     needed = parameters.identifier_bits if candidate.token else parameters.probable_bits
-    if net < min(needed, parameters.possible_bits):
-        return dropped("too_weak", f"net {net:.1f} bits, {min(needed, parameters.possible_bits)} needed")
+    least = least_bits(candidate, evidence.q_value, parameters)
+    if net < least:
+        return dropped("too_weak", f"net {net:.1f} bits, {least} needed")
     units = leading_units(supplied)
     if -1 in units:
         return Judged(

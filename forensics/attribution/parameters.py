@@ -30,6 +30,10 @@ class Parameters:
     """Net bits for `probable` where no q-value can be had. Chance alone would need far less; phrases that tenants share
     without the case showing it (a common quotation, a corpus both draw on) need more."""
 
+    altered_bits: float = 32.0
+    """The same for a copy with edits where no q-value speaks for it: no run in it need be long enough to count by
+    itself, and two texts on one subject agree in pieces (the same phrase with another word in it)."""
+
     plain_bits: float = 12.0
     """A text whose rarest word is worth less holds only everyday words, as phrases do that anybody may write; for
     `probable` without a q-value it needs"""

@@ -120,6 +120,26 @@ Canaries = Annotated[
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of every random choice.")]
 
 
+class Rule(StrEnum):
+    """Exclusion rules that may be switched off; the same names as attribution's OPTIONAL_RULES (a test holds it)."""
+
+    shared = "shared"
+    template = "template"
+    public_text = "public_text"
+    model_phrase = "model_phrase"
+    same_question = "same_question"
+
+
+WithoutRule = Annotated[
+    list[Rule] | None,
+    typer.Option(
+        "--without-rule",
+        help="Switch an exclusion rule off, to see what it sets aside judged by the others; recorded. Repeatable.",
+        show_default=False,
+    ),
+]
+
+
 class IsolateBy(StrEnum):
     """Who may share text with whom."""
 
@@ -136,6 +156,12 @@ class FailOn(StrEnum):
 
 
 Isolation = Annotated[IsolateBy, typer.Option("--isolate-by", help="The unit that may see its own text.")]
+
+
+def rules_off(rules: list[Rule] | None) -> tuple[str, ...]:
+    """The given rules by name, each once, sorted."""
+    return tuple(sorted({rule.value for rule in rules or ()}))
+
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 

@@ -37,8 +37,10 @@ from forensics.cli.options import (
     Threads,
     TimeZone,
     Verbose,
+    WithoutRule,
     limits,
     memory_bytes,
+    rules_off,
 )
 from forensics.cli.terminal import Result, Terminal, perform
 
@@ -65,6 +67,7 @@ def run(
     private_key: PrivateKeys = None,
     allow_pickle: AllowPickle = False,
     canaries: Canaries = None,
+    without_rule: WithoutRule = None,
     max_rejects: MaxRejects = None,
     max_line_bytes: MaxLineBytes = None,
     max_ratio: MaxRatio = None,
@@ -105,6 +108,7 @@ def run(
             private_keys=tuple(private_key or ()),
             allow_pickle=allow_pickle,
             canaries=canaries,
+            without_rules=rules_off(without_rule),
         )
         data, seen, warnings = _pipeline(terminal, case, parameters)
         code = LimitHit.exit_code if data["partial"] else 0

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from forensics.cli.options import Canaries, CaseArgument, Json, Memory, Quiet, Seed, Threads, Verbose, memory_bytes
+from forensics.cli.options import (
+    Canaries,
+    CaseArgument,
+    Json,
+    Memory,
+    Quiet,
+    Seed,
+    Threads,
+    Verbose,
+    WithoutRule,
+    memory_bytes,
+    rules_off,
+)
 from forensics.cli.terminal import Result, Terminal, perform
 
 if TYPE_CHECKING:
@@ -18,27 +27,10 @@ if TYPE_CHECKING:
     from forensics.case.stage import Summary
 
 
-class Rule(StrEnum):
-    """Exclusion rules that may be switched off; the same names as attribution's OPTIONAL_RULES (a test holds it)."""
-
-    shared = "shared"
-    template = "template"
-    public_text = "public_text"
-    model_phrase = "model_phrase"
-    same_question = "same_question"
-
-
 def attribute(
     case: CaseArgument,
     canaries: Canaries = None,
-    without_rule: Annotated[
-        list[Rule] | None,
-        typer.Option(
-            "--without-rule",
-            help="Switch an exclusion rule off, to see what it sets aside judged by the others; recorded. Repeatable.",
-            show_default=False,
-        ),
-    ] = None,
+    without_rule: WithoutRule = None,
     seed: Seed = 0,
     memory: Memory = "2G",
     threads: Threads = 2,
@@ -47,8 +39,7 @@ def attribute(
     verbose: Verbose = 0,
 ) -> None:
     """Find the foreign fragments in every response and name their sources."""
-    off = tuple(sorted({rule.value for rule in without_rule or ()}))
-    settings = {"seed": seed, "without_rules": off, "canaries": canaries}
+    settings = {"seed": seed, "without_rules": rules_off(without_rule), "canaries": canaries}
     _stage("attribute", "attribution", case, settings, memory, threads, json, quiet, verbose)
 
 

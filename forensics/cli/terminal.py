@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from forensics.case.errors import ForensicsError, LimitHit
+from forensics.case.errors import ForensicsError, LimitHit, UsageError
 from forensics.cli.interruption import interruptible
 from forensics.text.safe_text import safe_text
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = "1.0"
 INTERRUPTED = 130
 INTERNAL = 1
+OTHER_SCHEMA = ("CatalogException", "BinderException")  # a table or a column that is not there
 PIPE_WIDTH = 100  # columns where stdout is no terminal and COLUMNS is not set
 BYTES_LABELS = ("ingest", "attribution: attribute")  # steps whose progress is counted in bytes
 Progress = Callable[[str, int, int], None]
@@ -187,6 +188,12 @@ def _unexpected(terminal: Terminal, verb: str, case: str | None, error: BaseExce
     if type(error).__name__ == "OutOfMemoryException" or isinstance(error, MemoryError):
         text = "the memory limit was hit; raise --memory. Finished stages are kept"
         return _fail(terminal, verb, case, "LimitHit", text, LimitHit.exit_code)
+    if type(error).__name__ in OTHER_SCHEMA and case is not None:
+        text = (
+            "the case lacks a table or a column that this version of forensics reads: another version made it. Make a "
+            "new case of the same evidence with `forensics run`, or read this one with the version in its manifest.json"
+        )
+        return _fail(terminal, verb, case, "UsageError", text, UsageError.exit_code)
     if isinstance(error, OSError) and error.strerror:
         text = f"the system refused a file operation: {error.strerror}"
         return _fail(terminal, verb, case, type(error).__name__, text, INTERNAL)

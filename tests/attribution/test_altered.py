@@ -8,6 +8,10 @@ from typing import Any
 
 import pytest
 
+from forensics.attribution.candidates import Alteration, Candidate
+from forensics.attribution.judge import least_bits
+from forensics.attribution.parameters import Parameters
+
 NOTE = (
     "the depot in Halloran Street shipped seventeen crates of printed ledgers to the wrong quay on Tuesday, "
     "so the carrier Brankovic wants the storage fee of 912.40 paid before Friday noon and refuses a transfer"
@@ -270,3 +274,12 @@ def test_stable_whatever_the_order_and_threads(scene: Any) -> None:
     for row in (*first, *second):
         del row["request"], row["content"]
     assert first == second
+
+
+@pytest.mark.parametrize(("edited", "q_value", "least"), [(False, None, 24.0), (True, None, 32.0), (True, 0.03, 24.0)])
+def test_pieces_that_agree_must_say_more_than_a_run(edited: bool, q_value: float | None, least: float) -> None:
+    """No run of an altered copy need be long enough by itself, and two texts of one subject share such pieces; where
+    decoys speak for it the pieces of decoys were counted, too."""
+    alteration = Alteration(((0, 19), (28, 45)), 10.9, 9, 2, 0) if edited else None
+    candidate = Candidate(0, 0, 0, 0, 45, "target", False, (), frozenset(), alteration=alteration)
+    assert least_bits(candidate, q_value, Parameters()) == least

@@ -168,6 +168,49 @@ def test_shared_text_is_judged_when_its_rule_is_off(scene: Any) -> None:
     assert "shared" not in off.rules("victim")
 
 
+TERMS = (
+    "goods may be returned to the Gildersome depot within a fortnight, {} cash refunds over forty crowns are refused, "
+    "and the Ostrava desk answers letters on weekdays before noon"
+)
+
+
+@pytest.mark.parametrize(
+    ("filled", "found"),
+    [
+        ("mostly", False),
+        ("where Mrs Dwerryhouse of Quernstone Lane keeps the lavender ledgers for Tolworth infirmary, and", True),
+    ],
+)
+def test_one_word_filled_into_what_many_supply_is_no_leak(scene: Any, filled: str, found: bool) -> None:
+    """Only one tenant has this version word for word, and yet most of it is everybody's: what it filled in counts."""
+    scene.traffic()
+    for i, word in enumerate(("rarely", "perhaps", "sadly", filled, "indeed", "today")):
+        scene.call(f"shop-{i}", f"Our terms: {TERMS.format(word)}.", "Noted.", 5 * i)
+    answer = f"Like so: {TERMS.format(filled)}."
+    scene.call("beta", "How are eggs boiled?", answer, 60, request_id="victim")
+    result = scene.run()
+    assert "shared" in result.rules("victim")
+    if not found:
+        assert result.fragments == []
+        return
+    fragment = result.only()
+    assert fragment["sources"] == ["shop-3"]
+    place = answer.index(filled)
+    assert fragment["start"] <= place and place + len(filled) <= fragment["end"]
+
+
+def test_an_account_number_filled_into_what_many_supply_is_a_leak(scene: Any) -> None:
+    scene.traffic()
+    numbers = [f"NL{20 + i}RABO03{i}{7 * i + 11}41{83 - i}6{i}" for i in range(6)]
+    for i, number in enumerate(numbers):
+        scene.call(f"shop-{i}", f"Our terms: {TERMS.format('to ' + number + ' go')}.", "Noted.", 5 * i)
+    answer = f"Like so: {TERMS.format('to ' + numbers[3] + ' go')}."
+    scene.call("beta", "How are eggs boiled?", answer, 60, request_id="victim")
+    fragment = scene.run().only()
+    assert (fragment["kind"], fragment["sources"]) == ("identifier", ["shop-3"])
+    assert abs(fragment["start"] - answer.index(numbers[3])) <= 1
+
+
 def test_every_rule_can_be_switched_off_alone_and_no_exclusion_carries_its_name(scene: Any) -> None:
     scene.traffic()
     for i in range(6):
@@ -189,7 +232,7 @@ def test_other_rules_cannot_be(scene: Any, rule: str) -> None:
 
 
 def test_the_command_line_offers_the_same_rules() -> None:
-    from forensics.cli.stages import Rule
+    from forensics.cli.options import Rule
 
     assert tuple(rule.value for rule in Rule) == OPTIONAL_RULES
 
