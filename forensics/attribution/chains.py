@@ -36,6 +36,7 @@ from forensics.attribution.texts import Texts
 RARE_SHARE = 0.5  # share of the tenants of the language that may use a term
 KNOWN_BITS = 12.0  # of a link that a copied passage proves already
 ROW_BITS = 8.0  # net bits for reporting a row of displaced answers at all
+SAYS_UNITS = 60  # letters of an answer below which it may be a refusal or a word of thanks, and anybody's
 Features = dict[str, Any]
 Flags = npt.NDArray[np.bool_]
 
@@ -177,11 +178,12 @@ def features_of(world: World, link: Link) -> Features:
 
 
 def judge_rows(
-    context: Context, links: list[Link], reported: set[int], hits: Hits, correlated: bool
+    context: Context, links: list[Link], reported: set[int], named: dict[int, set[int]], hits: Hits, correlated: bool
 ) -> tuple[list[Judged], dict[int, Features]]:
     """Fragments of the links, and the features of the chain for each response use that belongs to one.
 
-    `reported`: uses that have fragments already; their chain is told, nothing is added.
+    `reported`: uses that have fragments already; their chain is told, and nothing is added but the whole answer where
+    its tenant is the one that a sure fragment of a part of it names (`named`, by use).
     """
     world = context.world
     uses = _uses(context, links)
@@ -192,7 +194,11 @@ def judge_rows(
     kept = {
         claim.likely.suspect.use for claim in without_own(context.corpus, list(claims.values()), context.prompts, hits)
     }
-    found = []
+    found = [
+        _by_place(context, link, use, known=True)
+        for use, link in uses
+        if use in reported and _foreign(world, link) and named.get(use) == {int(world.requests.unit[link.source])}
+    ]
     for use, link in chosen:
         if use in claims:
             if use in kept:
@@ -282,8 +288,8 @@ def _spoken(context: Context, link: Link, claim: Claim, correlated: bool) -> Jud
     return replace(made, evidence=evidence, reason=reason)
 
 
-def _by_place(context: Context, link: Link, use: int) -> Judged:
-    """A link that says nothing itself."""
+def _by_place(context: Context, link: Link, use: int, *, known: bool = False) -> Judged:
+    """A link that says nothing itself, or nothing but a passage that names its tenant already (`known`)."""
     world, texts, row = context.world, context.texts, link.row
     requests = world.requests
     content = int(world.uses.content[use])
@@ -315,12 +321,63 @@ def _by_place(context: Context, link: Link, use: int) -> Judged:
         share_of_response=1.0,
         features=features_of(world, link),
     )
+    if known:
+        reason = (
+            f"a passage of it names the tenant, and it stands in a {row.form} row of {len(row.recipients)} answers "
+            f"that puts the whole under that tenant's prompt ({row.bits:.0f} bits less {row.charge:.0f} for the search)"
+        )
+        units_named = [int(requests.unit[link.source])]
+        return Judged(whole, evidence, "whole_response", STRATUM, "possible", reason, units_named, sources, TRIED, None)
     reason = (
         f"hardly takes up its own prompt, and stands in a row of {len(row.recipients)} answers that is shifted by "
         f"{row.offset}, or next to its end ({row.bits:.0f} bits less {row.charge:.0f} for the search); it says too "
         "little itself to name anybody"
     )
     return Judged(whole, evidence, "whole_response", STRATUM, "undetermined", reason, [], sources, TRIED, None)
+
+
+def left_behind(context: Context, found: list[Judged], reported: set[int]) -> list[Judged]:
+    """Responses of requests whose answer was found elsewhere, where they are strange to their prompt and not reported.
+
+    An answer went to somebody else; what stands in its place is another's, too, but the place does not say whose.
+    """
+    world, texts = context.world, context.texts
+    gone: dict[int, Judged] = {}
+    for item in found:
+        if item.stratum == STRATUM and len(item.units) == 1 and len(item.ranked) == 1:
+            gone.setdefault(item.ranked[0].request, item)
+    told = reported | {item.candidate.use for item in found}
+    vocabulary = context.strange.vocabulary
+    uses = [
+        use
+        for use, akin in zip(vocabulary.uses.tolist(), context.strange.beside.tolist(), strict=True)
+        if not akin and use not in told and int(world.uses.request[use]) in gone and not _is_phrase(context, use)
+    ]
+    made = []
+    for batch in texts.batches([{int(world.uses.content[use])} for use in uses]):
+        for use in uses[batch.start : batch.stop]:
+            request, content = int(world.uses.request[use]), int(world.uses.content[use])
+            size = texts.folded(content).units.size
+            if size < SAYS_UNITS:
+                continue
+            other = gone[request]
+            whole = Candidate(use, request, content, 0, size, "target", False, (), frozenset())
+            none = np.zeros(0, dtype=np.uint64)
+            evidence = Evidence(
+                strength=Strength(other.evidence.strength.bits, 0.0, 0, 0.0, none, np.zeros(0), np.zeros(0)),
+                charge=other.evidence.charge,
+                sources=[],
+                kin_recipient=0.0,
+                kin_source={},
+                only={},
+                share_of_response=1.0,
+            )
+            reason = (
+                "has nothing to do with its own prompt, whose answer was given to another request; whose answer this "
+                "is, it does not tell"
+            )
+            made.append(Judged(whole, evidence, "whole_response", STRATUM, "undetermined", reason, [], [], TRIED, None))
+    return made
 
 
 def joined(first: list[Judged], second: list[Judged]) -> list[Judged]:

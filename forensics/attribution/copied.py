@@ -97,7 +97,7 @@ def judge_copies(
                 continue
             held, own = one.around.held[:-1], one.around.held[-1]
             places = [int(np.flatnonzero(one.near == int(world.uses.request[c.other_use]))[0]) for _, c in chosen[use]]
-            if all(held[place].mean() > SUPPLIED for place in places):
+            if held.shape[1] and all(held[place].mean() > SUPPLIED for place in places):
                 continue  # the text itself stands in that prompt: a run
             special = max(_particulars(world, one.around.suspect, strength, held[place] & ~own) for place in places)
             mine = min(_particulars(world, one.around.suspect, strength, own & ~held[place]) for place in places)

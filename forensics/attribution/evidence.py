@@ -166,7 +166,8 @@ def gather(
             q_value=strata.q_values.get(i),
             features=dict(strata.measured.get(i, {})),
             asks_for_text=shares[i][0] >= RECITED_SHARE and _asks_for_text(questions.get(candidate.request)),
-            capped=strata.correlated and (not placed or i in strata.unsupported),
+            capped=strata.correlated
+            and (not placed or i in strata.unsupported or strata.q_values.get(i, 0.0) > parameters.q_limit),
         )
         result = judge(candidate, evidence, parameters)
         if isinstance(result, Judged):
@@ -183,13 +184,21 @@ def gather(
 
 def _without_lone_firsts(judged: list[Judged]) -> list[Judged]:
     """Keep the first tenant to be given a passage only where a later one's fragment could not be explained either."""
-    unexplained = {
-        source.request
-        for item in judged
-        if item.candidate.family == "target" and item.verdict == "undetermined"
-        for source in item.ranked
-    }
-    return [j for j in judged if j.candidate.family != "repeated" or j.candidate.request in unexplained]
+    unexplained: dict[int, list[tuple[int, int]]] = {}
+    for item in judged:
+        if item.candidate.family == "target" and item.verdict == "undetermined":
+            for source in item.ranked:
+                holder = source.holder
+                unexplained.setdefault(holder.content, []).append((holder.other_start, holder.other_end))
+    return [
+        j
+        for j in judged
+        if j.candidate.family != "repeated"
+        or any(
+            min(end, j.candidate.end) > max(start, j.candidate.start)
+            for start, end in unexplained.get(j.candidate.content, ())
+        )
+    ]
 
 
 def _without_inner_tokens(judged: list[Judged]) -> list[Judged]:
@@ -206,7 +215,7 @@ def _without_inner_tokens(judged: list[Judged]) -> list[Judged]:
         inside = [t for t in tokens.get(item.candidate.use, ()) if _within(t.candidate, item.candidate)]
         inner.update(id(t) for t in inside)
         strong = [t for t in inside if t.verdict == "probable" and t.units == item.units]
-        if item.verdict == "possible" and strong and not item.evidence.capped:
+        if item.verdict == "possible" and strong:
             item = replace(item, verdict="probable", reason=f"{strong[0].reason}; by the identifier inside it")
         kept.append(item)
     return sorted(

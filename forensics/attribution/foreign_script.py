@@ -1,8 +1,9 @@
 """Does a response suddenly switch to a script that nothing in the request explains?
 
 A leak whose source is not in the evidence leaves no match. One trace it can leave is a passage in a script that
-neither the request nor anything the tenant ever sent is written in, inside a response that is otherwise in the
-request's own script. Such a passage is reported as `undetermined`: foreign-looking, nobody named. A request that
+neither the request nor anything the tenant had sent so far is written in, inside a response in another script, or the
+whole of a response. What the tenant sent later explains nothing: the leak itself comes back in the history of its
+conversation. Such a passage is reported as `undetermined`: foreign-looking, nobody named. A request that
 mentions a language or a translation explains a switch. Changes of language within one script, and of register, are
 not looked for.
 """
@@ -14,7 +15,7 @@ import numpy.typing as npt
 
 from forensics.attribution.candidates import Candidate, Excluded, prompts_by_request
 from forensics.attribution.findings import Evidence, Judged
-from forensics.attribution.holdings import World
+from forensics.attribution.holdings import LATE, World
 from forensics.attribution.strength import Strength
 from forensics.attribution.texts import Texts
 from forensics.text.characters import character_model
@@ -24,7 +25,8 @@ from forensics.text.scripts import DIGIT, NAMES, longest_run
 MIN_WEIGHT = 32  # weight of the foreign passage
 EXPLAINED = 3  # units of the script in the own prompt that explain it
 BATCH = 128
-MAJORITY = 0.5  # share that the request's own script must have in the response
+MAJORITY = 0.5  # share that the main script must have in the response
+GAP = 12  # units of another script that a foreign passage may hold at a time: a product's name, a term
 
 # Words (folded) in a prompt that explain another script.
 LANGUAGE_WORDS = (
@@ -42,29 +44,29 @@ def find_switches(
     excluded: list[Excluded],
 ) -> list[Judged]:
     """Undetermined fragments. `taken`: unit spans per use that are fragments already; exclusions count as taken too."""
+    wrote = _Wrote(world, scripts)
     suspects = _suspects(world, scripts)
     uses = world.uses
     rows = [
-        use
-        for content, _ in suspects
+        (use, script)
+        for content, script in suspects
         for use in range(int(uses.of_content[content]), int(uses.of_content[content + 1]))
-        if uses.side[use] == 1 and world.requests.unit[uses.request[use]] >= 0
+        if uses.side[use] == 1 and world.requests.unit[uses.request[use]] >= 0 and not wrote.before(use, script)
     ]
-    by_content = dict(suspects)
-    prompts = prompts_by_request(world, {int(uses.request[use]) for use in rows})
+    prompts = prompts_by_request(world, {int(uses.request[use]) for use, _ in rows})
     dropped: dict[int, list[tuple[int, int]]] = {}
     for item in excluded:
         dropped.setdefault(item.use, []).append((item.start, item.end))
     found: list[Judged] = []
-    for place, use in enumerate(rows):
+    for place, (use, script) in enumerate(rows):
         if place % BATCH == 0:
             texts.forget()
         content, request = int(uses.content[use]), int(uses.request[use])
         own_prompts = prompts.get(request, [])
-        if not own_prompts or _explained(texts, own_prompts, by_content[content]):
+        if not own_prompts or _explained(texts, own_prompts, script):
             continue
         folded = texts.folded(content)
-        start, end = longest_run(folded.units, by_content[content])
+        start, end = longest_run(folded.units, script, GAP)
         if end <= start or total_weight(folded.units[start:end]) < MIN_WEIGHT:
             continue
         low, high = folded.span(start, end)
@@ -89,7 +91,7 @@ def find_switches(
                 "undetermined",
                 "foreign script",
                 "undetermined",
-                f"a passage in {NAMES[by_content[content]]} script that nothing in the request or the tenant's other "
+                f"a passage in {NAMES[script]} script that nothing in the request or the tenant's other "
                 "requests explains; nobody in the evidence holds it",
                 [],
                 [],
@@ -101,40 +103,44 @@ def find_switches(
     return found
 
 
+class _Wrote:
+    """When each tenant first wrote in a script, by the time its request was received (us)."""
+
+    def __init__(self, world: World, scripts: npt.NDArray[np.int32]) -> None:
+        self._world = world
+        self._first = np.full((len(world.requests.unit_names) + 1, len(NAMES)), LATE, dtype=np.int64)
+        holdings = world.holdings
+        held_by = np.repeat(np.arange(world.text_bytes.size), np.diff(holdings.of_content))
+        # What came back as history of an earlier answer is not something the tenant wrote.
+        wrote = (holdings.supplied <= holdings.finished) & world.is_prompt[held_by]
+        for script in range(len(NAMES)):
+            rows = np.flatnonzero(wrote & (scripts[held_by, script] >= EXPLAINED))
+            np.minimum.at(self._first[:, script], holdings.unit[rows], holdings.supplied[rows])
+
+    def before(self, use: int, script: int) -> bool:
+        """Had the tenant that was given this response written in the script before the response was finished?"""
+        request = int(self._world.uses.request[use])
+        unit = int(self._world.requests.unit[request])
+        return bool(self._first[unit, script] < self._world.requests.finished[request])
+
+
 def _suspects(world: World, scripts: npt.NDArray[np.int32]) -> list[tuple[int, int]]:
-    """Response texts with a long minority passage in a script that their tenant never sent: (content, script)."""
-    sent = np.zeros((len(world.requests.unit_names) + 1, len(NAMES)), dtype=np.int64)
-    holdings = world.holdings
-    held_by = np.repeat(np.arange(world.text_bytes.size), np.diff(holdings.of_content))
-    # What came back as history of an earlier answer is not something the tenant wrote.
-    wrote = (holdings.supplied <= holdings.finished) & world.is_prompt[held_by]
-    np.add.at(sent, holdings.unit[wrote], scripts[held_by[wrote]])
+    """Response texts with a long passage in a script besides their main one, or in another one than Latin: (content,
+    script)."""
     foreign = world.is_response & (scripts[:, 2:].sum(axis=1) >= EXPLAINED)
-    responses = [(int(content), scripts[content]) for content in np.flatnonzero(foreign)]
     found: list[tuple[int, int]] = []
-    uses = world.uses
-    for content, counts in responses:
-        letters = counts.copy()
+    for content in np.flatnonzero(foreign).tolist():
+        letters = scripts[content].copy()
         letters[DIGIT] = 0
-        if letters.sum() == 0:
-            continue
         main = int(letters.argmax())
         if letters[main] < MAJORITY * letters.sum():
             continue
-        letters[main] = 0
-        if main in (9, 11):
-            letters[[9, 11]] = 0
+        letters[[9, 11] if main in (9, 11) else [main]] = 0
         script = int(letters.argmax())
-        if letters[script] == 0 or NAMES[script] in ("latin", "other"):
-            continue
-        owners = {
-            int(world.requests.unit[uses.request[use]])
-            for use in range(int(uses.of_content[content]), int(uses.of_content[content + 1]))
-            if uses.side[use] == 1
-        }
-        if all(sent[owner, script] < EXPLAINED for owner in owners):
+        found.append((content, main))
+        if letters[script]:
             found.append((content, script))
-    return found
+    return [(content, script) for content, script in found if NAMES[script] not in ("latin", "other")]
 
 
 def _explained(texts: Texts, prompts: list[int], script: int) -> bool:

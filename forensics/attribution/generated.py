@@ -55,6 +55,20 @@ def is_placed(candidate: Candidate, ranked: list[Source], net: float) -> bool:
     )
 
 
+def _unit_placed(candidate: Candidate, ranked: list[Source], unit: int, net: float) -> bool:
+    """The same for one tenant: that somebody else was near does not speak for it."""
+    return is_placed(candidate, [source for source in ranked if source.holder.unit == unit], net) and any(
+        source.holder.unit == unit for source in leading(ranked)
+    )
+
+
+def _one_place(candidate: Candidate, ranked: list[Source], net: float) -> bool:
+    """Was every other tenant that was given the text given it near, or (where it is strong) on the same worker?"""
+    return candidate.family == "repeated" or all(
+        near(source) or (bool(source.same_worker) and net >= PLACED_BITS) for source in leading(ranked)
+    )
+
+
 def needed_bits(evidence: Evidence, parameters: Parameters, unit: int, placed: bool) -> float:
     """Bits of terms that only this unit's prompt has, for the text to be its own."""
     needed = ONLY_BITS if placed and unit == evidence.first_unit else LATER_BITS
@@ -87,8 +101,8 @@ def judge_generated(
             candidate, evidence, kind, "generated text", verdict, reason, units, ranked, TRIED_GENERATED, None
         )
 
-    units = _origins(candidate, evidence, parameters, ranked, placed)
-    if units and (placed or net >= FAR_NAMED_BITS):
+    units = _origins(candidate, evidence, parameters, ranked, net)
+    if units and (net >= FAR_NAMED_BITS or all(_unit_placed(candidate, ranked, unit, net) for unit in units)):
         most = max(evidence.only[unit][0] for unit in units)
         return found(
             kind,
@@ -103,9 +117,12 @@ def judge_generated(
     strongest = max((value for unit, value in evidence.kin_source.items() if unit >= 0), default=0.0)
     if any(value >= parameters.same_question for unit, value in evidence.likeness.items() if unit >= 0):
         return dropped("same_question", "the two prompts ask much the same")
+    when = "later" if candidate.family == "repeated" else "before"
     nobodys = own < NO_KIN and all(max(pair) < LATER_BITS for pair in evidence.only.values())
     particular = float(evidence.strength.term_bits.sum())
-    if nobodys and (placed or net >= FAR_BITS):
+    enough = net >= (parameters.close_bits if close else parameters.unexplained_bits)
+    # One fault leaves its passage in one place; what stands on several workers is what models say.
+    if nobodys and enough and (_one_place(candidate, ranked, net) or net >= FAR_BITS):
         if strongest < NO_KIN and particular >= parameters.undetermined_bits:
             return found(
                 "undetermined",
@@ -114,11 +131,12 @@ def judge_generated(
                 "of their prompts; nobody in the evidence supplied it",
                 [],
             )
-        if candidate.family == "target" and net >= (parameters.close_bits if close else parameters.unexplained_bits):
+        # In everyday words models repeat themselves at greater length.
+        if particular >= ONLY_BITS or net >= PLACED_BITS:
             return found(
                 kind,
                 "undetermined",
-                f"the same passage was given to another tenant before (net {net:.0f} bits), the prompts are unlike, "
+                f"the same passage was given to another tenant {when} (net {net:.0f} bits), the prompts are unlike, "
                 "and it is not clearly about either; which of the two it belongs to cannot be told",
                 [],
             )
@@ -132,7 +150,7 @@ def judge_generated(
 
 
 def _origins(
-    candidate: Candidate, evidence: Evidence, parameters: Parameters, ranked: list[Source], placed: bool
+    candidate: Candidate, evidence: Evidence, parameters: Parameters, ranked: list[Source], net: float
 ) -> list[int]:
     """Units whose question the text answers; several that cannot be told apart stand together; none is a guess."""
     if candidate.family != "target":
@@ -140,7 +158,7 @@ def _origins(
     related = []
     for unit in leading_units(ranked):
         theirs, mine = evidence.only.get(unit, (0.0, 0.0))
-        needed = needed_bits(evidence, parameters, unit, placed)
+        needed = needed_bits(evidence, parameters, unit, _unit_placed(candidate, ranked, unit, net))
         if unit >= 0 and theirs >= needed and theirs >= ONLY_RATIO * mine:
             related.append(unit)
     most = max((evidence.only[unit][0] for unit in related), default=0.0)

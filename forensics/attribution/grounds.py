@@ -120,6 +120,14 @@ def _undetermined(item: Judged, parameters: Parameters) -> Iterator[str]:
     if any(source.holder.unit < 0 for source in leading(item.ranked)):
         yield "stronger: a tenant for the request that holds it (--tenants, or the gateway's log) could be named"
         return
+    if item.evidence.capped:
+        yield (
+            "stronger: a source that the recipient's worker served could be named, since tenants' contents follow each "
+            "other here (worker names, or the logs of that worker)"
+        )
+        yield "stronger: something else of that tenant's in the response (a canary, a passage with its worker) as well"
+        yield "weaker: a public text that holds it would set it aside (forensics reference add)"
+        return
     yield (
         "stronger: evidence in which a tenant supplied it (missing logs, another vantage, an earlier day) "
         "could name a source"
@@ -238,11 +246,6 @@ def _stronger(item: Judged, parameters: Parameters) -> Iterator[str]:
         )
     if evidence.asks_for_text and not candidate.token:
         yield "stronger: proof that the text is not public, since the recipient asked for a text to be recited"
-    if evidence.capped:
-        yield (
-            "stronger: a source that the recipient's worker served, since tenants' contents follow each other here "
-            "(worker names, or the logs of that worker)"
-        )
     if all(source.lag_us is None for source in leading(item.ranked) if source.holder.side == 0):
         yield "stronger: with request times the order would be known, and it could be probable"
 

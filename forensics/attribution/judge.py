@@ -3,7 +3,9 @@
 The order of the tests is the order of the rules: public text, too little information, the same question, the
 recipient's own subject, then origin among holders, then the verdict. Every test that a candidate survives is named in
 `exclusions_tried`; every one it fails becomes an exclusion. A tenant is named only when its text reaches further than
-all others'; several that cannot be told apart are named as a set; otherwise nobody is.
+all others'; several that cannot be told apart are named as a set; otherwise nobody is. Nobody is named either where
+contents are known to follow each other and no worker speaks for a leak: there the same text comes to two tenants for
+innocent reasons, and it says nothing of who it came from (`reconcile` names a tenant that something else speaks for).
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from forensics.attribution.parameters import Parameters
 from forensics.attribution.sources import Source, leading, leading_units, rank
 
 PUBLIC_SHARE = 0.5  # share of a text's fingerprints in public texts that makes it public
+UNNAMED = ": nobody is named"  # how a reason ends that keeps a tenant unnamed
 OWN_SUBJECT = 0.6  # kinship with the recipient's prompt above which a match may be a common subject
 
 
@@ -100,11 +103,15 @@ def _supplied(
         strong, why = False, f"{why}; many tenants carry it, and its words are ordinary: perhaps a phrase"
     if evidence.asks_for_text and not candidate.token:
         strong, why = False, f"{why}; the recipient asked for a text to be recited, which may be public"
+    who = "one supplier" if len(units) == 1 else f"{len(units)} suppliers that cannot be told apart"
     if evidence.capped:
-        strong, why = False, f"{why}; contents follow each other across tenants, and no worker speaks for a leak"
+        return Judged(
+            candidate, evidence, kind, stratum, "undetermined",
+            f"{who}; {why}; contents follow each other across tenants, and no worker speaks for a leak{UNNAMED}",
+            [], ranked, TRIED, q_value,
+        )  # fmt: skip
     if unknown_time:
         strong, why = False, f"{why}; no request time, so the order is not known"
-    who = "one supplier" if len(units) == 1 else f"{len(units)} suppliers that cannot be told apart"
     return Judged(
         candidate, evidence, kind, stratum, "probable" if strong else "possible",
         f"{who}; {why}", units, ranked, TRIED, q_value,

@@ -4,7 +4,9 @@ Several detectors look at the same response, and may see the same passage. A pas
 span become one, and what names nobody gives way to what names somebody for most of the same units. Two findings of one
 span that name different tenants name both: which of the two it was, none of them can tell. Overlapping spans of
 different extent stay (the sources of mixed streams lie in each other). A passage of an answer that is known to be the
-original of another's is that answer's own, and a finding that names nobody for it goes. Judges nothing anew.
+original of another's is that answer's own, and a finding that names nobody for it goes. A passage that names nobody
+only because contents follow each other names its one supplier where that tenant is named in the same response for
+something that is not shared text without a worker. Judges nothing else anew.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from collections import defaultdict
 from dataclasses import replace
 
 from forensics.attribution.findings import Judged
+from forensics.attribution.judge import UNNAMED
+from forensics.attribution.sources import leading, leading_units
 
 COVERED = 0.8  # share of an unnamed finding that named ones must cover to stand for it
 _ORDER = {"probable": 0, "possible": 1, "undetermined": 2}
@@ -27,6 +31,7 @@ def reconcile(judged: list[Judged]) -> list[Judged]:
         by_use[item.candidate.use].append(item)
     kept: list[Judged] = []
     for _, items in sorted(by_use.items()):
+        items = _borne_out(items)
         spans: dict[tuple[int, int], list[Judged]] = defaultdict(list)
         for item in items:
             spans[item.candidate.start, item.candidate.end].append(item)
@@ -34,6 +39,19 @@ def reconcile(judged: list[Judged]) -> list[Judged]:
         named = [(one.candidate.start, one.candidate.end) for one in one_each if _names(one)]
         kept.extend(one for one in one_each if _names(one) or not _mostly(one, named))
     return kept
+
+
+def _borne_out(items: list[Judged]) -> list[Judged]:
+    """Names the one supplier of a capped passage that a sure finding of the same response names, as `possible`."""
+    sure = {item.units[0] for item in items if item.verdict == "probable" and len(item.units) == 1}
+    found = []
+    for item in items:
+        units = leading_units([source for source in leading(item.ranked) if source.holder.side == 0])
+        if item.evidence.capped and not item.units and len(units) == 1 and units[0] in sure:
+            reason = f"{item.reason.removesuffix(UNNAMED)}; another finding of this response names its tenant"
+            item = replace(item, units=units, verdict="possible", reason=reason)
+        found.append(item)
+    return found
 
 
 def _is_original(item: Judged, copied: set[tuple[int, int]]) -> bool:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from forensics.attribution.aligned import REACH, weigh_pairs
 from forensics.attribution.candidates import Excluded
-from forensics.attribution.chains import Context, Features, find_rows, joined, judge_rows
+from forensics.attribution.chains import Context, Features, find_rows, joined, judge_rows, left_behind
 from forensics.attribution.chances import CHANCE_FLOOR
 from forensics.attribution.copied import judge_copies, suspects_of
 from forensics.attribution.copies import find_copies
@@ -52,6 +52,7 @@ SAME_UNIT_BITS = 4.0  # by which an answered request of the same tenant may lead
 CLAIM_BITS = 14.0  # for a claim that lends weight to its neighbours',
 CHAIN_BITS = 10.0  # which is this much
 UNNAMED_NET_BITS = 4.0  # net bits for reporting that an answer is foreign without naming anybody
+KNOWN_NET_BITS = 8.0  # net bits for the whole of an answer of which a copied passage names the tenant
 MOST_NAMED = 3  # tenants in a set
 RULES_THAT_EXPLAIN = ("public_text", "shared", "template", "own_material", "echo", "same_question")
 
@@ -125,9 +126,12 @@ def find_swapped(
     known |= {item.candidate.use: set(item.units) for item in copied if len(item.units) == 1}
     rest = [pair for pair in pairs[: len(alone)] if pair.use not in known]
     reported = {item.candidate.use for item in [*judged, *copied]}
-    rows, marks = judge_rows(context, find_rows(context, rest, answered, known), reported, grams, correlated)
+    links = find_rows(context, rest, answered, known)
+    parts = {use: units for use, units in named.items() if use not in covered}
+    rows, marks = judge_rows(context, links, reported, parts, grams, correlated)
     taken = {item.candidate.use for item in copied}
     result = [*copied, *(item for item in joined(result, rows) if item.candidate.use not in taken)]
+    result += left_behind(context, result, reported)
     texts.forget()
     warnings = (
         (f"{unread} prompts were not compared with the responses nearby that have nothing to do with their own prompt: "
@@ -323,11 +327,14 @@ def _judge(
         chained = one in moved or suspect.request in taken_from
         net = claim.bits - charge + (CHAIN_BITS if chained else 0.0)
         silent = not bool(replied[requests].any())
-        if net < (parameters.generated_bits if silent else UNNAMED_NET_BITS):
+        if net < (parameters.generated_bits if silent and not known else UNNAMED_NET_BITS):
             continue
         if (correlated and not chained) or (claim.bits < CLAIM_BITS and not known):
             continue
-        named = not correlated and net >= parameters.generated_bits and not silent and requests.size <= MOST_NAMED
-        probable = named and chained and net >= parameters.probable_bits
+        # A copied passage has named the tenant of the whole: saying how far it reaches names nobody else.
+        named = (known and net >= KNOWN_NET_BITS) or (
+            not correlated and net >= parameters.generated_bits and not silent and requests.size <= MOST_NAMED
+        )
+        probable = named and not correlated and not silent and chained and net >= parameters.probable_bits
         found.append(finding(world, texts, claim, prompts, charge, chained, silent, named, probable))
     return found

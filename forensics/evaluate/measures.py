@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from forensics.evaluate.records import Finding, Leak, band
+from forensics.evaluate.records import Finding, Leak, band, wrongly_named
 
 ENOUGH = 0.5  # share of a leak that one finding must cover
 
@@ -135,15 +135,15 @@ def match(leaks: Sequence[Leak], findings: Sequence[Finding]) -> list[Match]:
     findings together cover half of these parts; then the tenants of all of them count, else those of the best one.
     """
     touching: dict[int, list[int]] = defaultdict(list)
-    allowed: dict[int, set[str]] = defaultdict(set)
+    touched: dict[int, list[Leak]] = defaultdict(list)
     for place, number, _ in pairs(leaks, findings):
         touching[place].append(number)
-        allowed[number] |= leaks[place].tenants
-    return [_match(leak, [findings[n] for n in touching[place]], [allowed[n] for n in touching[place]])
+        touched[number].append(leaks[place])
+    return [_match(leak, [findings[n] for n in touching[place]], [touched[n] for n in touching[place]])
             for place, leak in enumerate(leaks)]  # fmt: skip
 
 
-def _match(leak: Leak, findings: Sequence[Finding], allowed: Sequence[set[str]]) -> Match:
+def _match(leak: Leak, findings: Sequence[Finding], touched: Sequence[list[Leak]]) -> Match:
     best = max(findings, key=lambda finding: overlap(leak, finding), default=None)
     found = best is not None and overlap(leak, best) >= ENOUGH * (leak.end - leak.start)
     names = set(best.sources) if found and best is not None else set()
@@ -153,12 +153,12 @@ def _match(leak: Leak, findings: Sequence[Finding], allowed: Sequence[set[str]])
         spans = [(finding.start, finding.end) for finding in findings]
         found = found or sum(covered(low, high, spans) for low, high in leak.pieces) >= ENOUGH * size
         names = {name for finding in findings for name in finding.sources} if found else set()
-        may = may.union(*allowed) if leak.tenants else may
+        may = may.union(*(other.tenants for others in touched for other in others)) if leak.tenants else may
     return Match(
         found=found,
         reached=bool(findings),
         right_tenant=leak.source_tenant in names,
-        wrong_tenant=any(finding.sources - may for finding, may in zip(findings, allowed, strict=True)),
+        wrong_tenant=any(wrongly_named(finding, others) for finding, others in zip(findings, touched, strict=True)),
         right_set=found and leak.tenants <= names <= may,
     )
 

@@ -6,6 +6,7 @@ Both come from JSON lines whose fields stand in the contracts; fields that are n
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,8 @@ class Leak:
 
     Where only parts of the span are foreign (streams that cross, the keys of another's schema), `pieces` are these.
     `label` is the class, `size` the characters of the source that leaked, `bits` what they say, `chain` the number of
-    the chain of shifted answers; truths of plain copies leave them empty.
+    the chain of shifted answers; truths of plain copies leave them empty. `beside`: tenants who had supplied a passage
+    that the leaked answer quotes as well as its source; a set that holds the source may hold them.
     """
 
     request_id: str
@@ -40,6 +42,7 @@ class Leak:
     bits: float | None = None
     pieces: tuple[tuple[int, int], ...] = ()
     chain: int | None = None
+    beside: frozenset[str] = frozenset()
 
     @property
     def characters(self) -> int:
@@ -98,9 +101,19 @@ def read_truth(path: Path) -> list[Leak]:
                 row.get("bits"),
                 tuple((int(low), int(high)) for low, high in row.get("pieces") or ()),
                 row["chain"][0] if row.get("chain") else None,
+                frozenset(row.get("passage_holders") or ()),
             )
         )
     return leaks
+
+
+def wrongly_named(finding: Finding, leaks: Iterable[Leak]) -> frozenset[str]:
+    """Tenants that the finding names though none of the leaks that it touches allows it."""
+    leaks = list(leaks)
+    allowed = frozenset[str]().union(*(leak.tenants for leak in leaks))
+    if finding.sources & allowed:
+        allowed = allowed.union(*(leak.beside for leak in leaks))
+    return finding.sources - allowed
 
 
 def read_lookalikes(path: Path) -> list[Lookalike]:

@@ -9,7 +9,16 @@ from forensics.case.errors import MissingInput
 from forensics.case.store import Case
 from forensics.evaluate.classes import SHARED, ClassReport, by_class, innocent
 from forensics.evaluate.measures import Cell, Matching, pairs
-from forensics.evaluate.records import BANDS, Finding, Leak, read_column, read_findings, read_lookalikes, read_truth
+from forensics.evaluate.records import (
+    BANDS,
+    Finding,
+    Leak,
+    read_column,
+    read_findings,
+    read_lookalikes,
+    read_truth,
+    wrongly_named,
+)
 
 STRONG = ("probable", "confirmed")
 
@@ -125,10 +134,10 @@ def _cells(leaks: list[Leak], findings: list[Finding]) -> tuple[Cell, ...]:
 
 
 def _wrong(leaks: list[Leak], findings: list[Finding]) -> int:
-    allowed: dict[int, set[str]] = {}
+    touched: dict[int, list[Leak]] = {}
     for place, number, _ in pairs(leaks, findings):
-        allowed.setdefault(number, set()).update(leaks[place].tenants)
-    return sum(bool(finding.sources - allowed.get(number, set())) for number, finding in enumerate(findings))
+        touched.setdefault(number, []).append(leaks[place])
+    return sum(bool(wrongly_named(finding, touched.get(number, ()))) for number, finding in enumerate(findings))
 
 
 def _check_requests(
@@ -162,7 +171,7 @@ def _check_recipients(leaks: list[Leak], findings: list[Finding], tenants: Path 
 def _check_sources(leaks: list[Leak], strong: list[Finding], tenants: Path | None) -> ListCheck:
     """Sure sources must be listed; tenants that only may be named are right either way."""
     sure = {leak.source_tenant for leak in leaks if leak.source_tenant and len(leak.tenants) == 1}
-    allowed = {name for leak in leaks for name in leak.tenants}
+    allowed = {name for leak in leaks for name in leak.tenants | leak.beside}
     if tenants is not None:
         roles = zip(read_column(tenants, "tenant_id"), read_column(tenants, "role"), strict=True)
         listed = {name for name, role in roles if role in ("source", "both")}

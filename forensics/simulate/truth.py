@@ -1,7 +1,8 @@
 """What really leaked: checked after the fact by exact search over everything received, not taken from the plan alone.
 
 `ambiguous_with` and `equivalent_sources` come from that search: who else had supplied the very same text, and which
-other requests hold it. Texts that hold a leak themselves (a victim's answer, a complaint) make nobody a source.
+other requests hold it; `passage_holders` who had supplied passages that a leaked answer only quotes. Texts that hold a
+leak themselves (a victim's answer, a complaint) make nobody a source.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from forensics.simulate.sources import language_of
 
 _ANCHOR = 8
 _BLOCK = 4_000_000
+_PASSAGE = 32  # characters of a passage that is looked for in others' prompts
 
 
 @dataclass(slots=True, eq=False)
@@ -113,9 +115,31 @@ def truth_rows(requests: Sequence[Request], form: str) -> list[dict[str, Any]]:
     ]
     if any(leak.label for _, leak in planted):
         bits = bits_per_character(held)
-        for row in rows:
+        for (request, leak), row in zip(planted, rows, strict=True):
+            row["passage_holders"] = _passage_holders(request, leak, held)
             row["bits"] = round(row["source_chars"] * bits.get(row["language"], bits["en"]), 1)
     return sorted(rows, key=lambda row: (row["finished"], row["response_request_id"], row["char_start"]))
+
+
+def _passage_holders(request: Request, leak: Planted, held: Sequence[Held]) -> list[str]:
+    """Tenants whose prompts hold a passage that a whole answer quotes from its source's prompt.
+
+    The answer is the source's; a passage of it may be anybody's who had sent the same document.
+    """
+    source = leak.source
+    if source is None or not leak.label.startswith("whole_response"):
+        return []
+    asked = [message.content for message in source.messages if message.content]
+    parts = [leak.text[at : at + _PASSAGE] for at in range(0, max(0, len(leak.text) - _PASSAGE) + 1, _PASSAGE // 2)]
+    quoted = [part for part in parts if any(part in text for text in asked)]
+    prompts = [entry for entry in held if entry.side == "prompt" and entry.organisation != request.tenant.organisation]
+    found = {
+        prompts[number].tenant
+        for numbers in search(quoted, [entry.text for entry in prompts])
+        for number in numbers
+        if any(use.received < request.finished for use in prompts[number].uses)
+    }
+    return sorted(found - {source.tenant.name})
 
 
 def _row(request: Request, leak: Planted, holders: Sequence[Held], form: str) -> dict[str, Any]:

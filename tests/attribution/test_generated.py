@@ -90,6 +90,43 @@ def test_both_tenants_of_such_a_passage_may_be_victims(scene: Any) -> None:
     assert {row["recipient_request_id"] for row in scene.run().fragments} == {first, second}
 
 
+def test_the_first_to_be_given_an_unexplained_passage_is_reported_with_the_second(scene: Any) -> None:
+    """In everyday words, too: which of the two it belongs to cannot be told."""
+    passage = (
+        "After that she went down to the water with her brother and two of the others, and they stayed there all day "
+        "long because none of them wanted to be the one who had to go home first and say what had been done."
+    )
+    scene.traffic()
+    first = scene.call("alpha", "Name three rivers.", f"Danube, Rhine, Loire. {passage}", 0, lasts=10)
+    second = scene.call("beta", QUESTION, f"Boil them for a while! {passage}", 4, lasts=12)
+    result = scene.run()
+    assert {row["recipient_request_id"] for row in result.fragments} == {first, second}
+    assert all(row["sources"] == [] for row in result.fragments)
+
+
+QUOTED = "Zuleika Brandreth's chartered schooner Peregrine anchors off Lundy at dusk with madder."
+
+
+@pytest.mark.parametrize(("worker", "reported"), [("w0", True), ("w5", False)])
+def test_a_passage_given_in_several_places_is_a_habit(scene: Any, worker: str, reported: bool) -> None:
+    """One fault leaves its passage in one place."""
+    scene.traffic()
+    scene.call("gamma", "Why is glass clear?", f"Light passes. {QUOTED}", -60, lasts=10, worker=worker)
+    scene.call("alpha", "Name three rivers.", f"Danube, Rhine, Loire. {QUOTED}", 0, lasts=10)
+    scene.call("beta", QUESTION, f"Boil them for a while! {QUOTED}", 40, lasts=12)
+    later = {row["recipient_request_id"] for row in scene.run().fragments}
+    assert ("r-006" in later) == reported
+
+
+def test_that_somebody_else_was_near_does_not_speak_for_a_tenant_elsewhere(scene: Any) -> None:
+    """Alpha's prompt has a word of the passage, on another worker; gamma, who was near, has none."""
+    scene.traffic()
+    scene.call("alpha", "Who was Zuleika Brandreth?", f"A novelist. {QUOTED}", -600, lasts=10, worker="w5")
+    scene.call("gamma", "Why is glass clear?", f"Light passes. {QUOTED}", 0, lasts=10)
+    victim = scene.call("beta", QUESTION, f"Boil them for a while! {QUOTED}", 4, lasts=12)
+    assert all(row["sources"] == [] for row in scene.run().of(victim))
+
+
 def test_a_phrase_that_many_are_given_is_the_models(scene: Any) -> None:
     scene.traffic()
     for i in range(7):
@@ -152,6 +189,33 @@ def test_a_tenant_that_writes_the_script_elsewhere_explains_it(scene: Any) -> No
     scene.call("beta", SWITCHES["hebrew"][:30], "OK.", 0)
     scene.call("beta", QUESTION, FILLER + SWITCHES["hebrew"] + ". " + FILLER, 60)
     assert scene.run().fragments == []
+
+
+@pytest.mark.parametrize("script", sorted(SWITCHES))
+def test_what_comes_back_in_the_history_of_the_conversation_explains_nothing(scene: Any, script: str) -> None:
+    """The prompt is logged as one text, with the leaked answer inside it."""
+    answer = FILLER + SWITCHES[script] + ". " + FILLER
+    scene.traffic()
+    victim = scene.call("beta", QUESTION, answer, 60)
+    scene.call("beta", f"<|user|>{QUESTION}<|assistant|>{answer}<|user|>And soft ones?", "Four minutes.", 120)
+    fragment = scene.run().only()
+    assert (fragment["recipient_request_id"], fragment["sources"]) == (victim, [])
+
+
+def test_a_whole_answer_in_a_script_that_nothing_explains(scene: Any) -> None:
+    scene.traffic()
+    victim = scene.call("beta", QUESTION, SWITCHES["hebrew"], 60)
+    fragment = scene.run().only()
+    assert (fragment["recipient_request_id"], fragment["kind"], fragment["sources"]) == (victim, "undetermined", [])
+    assert (fragment["start"], fragment["end"]) == (0, len(SWITCHES["hebrew"]))
+
+
+def test_a_name_in_latin_letters_does_not_end_a_foreign_passage(scene: Any) -> None:
+    passage = SWITCHES["korean"] + " watch MCP " + SWITCHES["korean"][::-1]
+    scene.traffic()
+    scene.call("beta", QUESTION, FILLER + passage + ". " + FILLER, 60)
+    fragment = scene.run().only()
+    assert (fragment["start"], fragment["end"]) == (len(FILLER), len(FILLER) + len(passage))
 
 
 def test_a_leak_with_a_source_in_another_script_names_the_source(scene: Any) -> None:

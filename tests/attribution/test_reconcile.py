@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from forensics.attribution.candidates import Candidate
+from forensics.attribution.candidates import Candidate, Holder
 from forensics.attribution.findings import Evidence, Judged
 from forensics.attribution.reconcile import reconcile
+from forensics.attribution.sources import Source
 from forensics.attribution.strength import Strength
 
 
@@ -63,3 +65,24 @@ def test_overlapping_sources_of_a_mixed_stream_stay() -> None:
 def test_a_name_given_by_a_canary_counts_as_a_name() -> None:
     (one,) = reconcile([finding(0, 0, 20, "undetermined", []), finding(0, 0, 20, "probable", [], named=("tenant-a",))])
     assert one.named == ("tenant-a",)
+
+
+def capped(use: int, units: list[int]) -> Judged:
+    """A passage that these units supplied, unnamed because contents follow each other."""
+    one = finding(use, 10, 40, "undetermined", [])
+    sources = [
+        Source(Holder(9, unit, 0, 10, 40, 0, 30, 30), unit, f"r-{unit}", "text", 5, False, False) for unit in units
+    ]
+    return replace(one, ranked=sources, evidence=replace(one.evidence, sources=sources, capped=True))
+
+
+def test_shared_text_is_named_by_something_else_of_the_same_tenant_in_the_response() -> None:
+    sure = finding(0, 60, 90, "probable", [3])
+    assert shown(reconcile([capped(0, [3]), sure]))[0] == (0, 10, 40, "possible", [3])
+
+
+def test_shared_text_stays_unnamed_otherwise() -> None:
+    sure, weak = finding(0, 60, 90, "probable", [3]), finding(0, 60, 90, "possible", [3])
+    for beside in ([], [weak], [replace(sure, units=[4])], [replace(sure, candidate=replace(sure.candidate, use=1))]):
+        assert reconcile([capped(0, [3]), *beside])[0].units == []
+    assert reconcile([capped(0, [3, 5]), sure])[0].units == []  # which of the two it was, it does not say

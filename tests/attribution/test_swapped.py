@@ -161,3 +161,48 @@ def test_what_the_tenant_itself_was_answered_before_is_no_other_tenants_answer(s
     )
     scene.call("beta", "And once more?", text, 30)
     assert scene.run().fragments == []
+
+
+CLAUSE = "every ledger is to be weighed twice by hand before any porter may lift it from the scale"
+
+
+def test_a_passage_names_the_tenant_of_a_whole_answer_whose_request_was_left_unanswered(scene: Any) -> None:
+    """The subject alone would name nobody, since the owner has no logged response; the copied clause does."""
+    scene.traffic()
+    scene.call("alpha", f"{OWNED} Quote our rule: {CLAUSE}.", None, 0, lasts=10)
+    answer = f"{ANSWER} Our rule is that {CLAUSE}."
+    victim = scene.call("beta", "How are eggs boiled?", answer, 2, lasts=9)
+    result = scene.run()
+    whole = [row for row in result.of(victim) if row["kind"] == "whole_response"]
+    assert [(row["sources"], row["machine_verdict"]) for row in whole] == [(["alpha"], "possible")]
+    assert {tuple(row["sources"]) for row in result.fragments} == {("alpha",)}
+
+
+def test_what_stands_in_the_place_of_an_answer_that_went_elsewhere_is_undetermined(scene: Any) -> None:
+    """Alpha's answer went to beta; what alpha got is not its own, and nothing says whose it is."""
+    stray = (
+        "Boil them gently for seven minutes, lift them out with a spoon and hold them under the cold tap for a while."
+    )
+    scene.traffic()
+    owner = scene.call("alpha", OWNED, stray, 0, lasts=10)
+    victim = scene.call("beta", "What is a fair price?", ANSWER, 2, lasts=9)
+    result = scene.run()
+    assert {(row["recipient_request_id"], tuple(row["sources"])) for row in result.fragments} == {
+        (victim, ("alpha",)),
+        (owner, ()),
+    }
+
+
+def test_passages_of_a_document_of_two_tenants_name_both_though_one_was_left_unanswered(scene: Any) -> None:
+    """That alpha was answered is no proof: its text may have been read by the call that was answered wrongly."""
+    document = f"{CLAUSE}. The Halloran tariff for quay storage rises on the ninth day, as Okonkwo signed in Tromsoe."
+    scene.traffic()
+    scene.call("alpha", f"Sum up: {document}", "Weigh each ledger twice; the Halloran tariff rises.", 0, lasts=5)
+    scene.call("gamma", f"What follows from this? {document}", None, 10, lasts=10)
+    answer = (
+        f"It follows that {CLAUSE}, and later on that the Halloran tariff for quay storage rises on the ninth day, as "
+        "Okonkwo signed in Tromsoe, so plan for both."
+    )
+    scene.call("beta", "How are eggs boiled?", answer, 12, lasts=9)
+    named = {name for row in scene.run().fragments for name in row["sources"]}
+    assert named in ({"alpha", "gamma"}, set())

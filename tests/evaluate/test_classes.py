@@ -167,3 +167,11 @@ def test_files_are_read_with_classes_and_lookalikes(tmp_path: Path):
 def test_a_plain_cell_says_who_was_reached():
     made = cell("all", "all", [leak(0, 100), leak(0, 100, request="r2")], [finding(0, 20)])
     assert (made.reached, made.found) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("named", "wrong"), [(("a", "b"), False), (("a",), False), ((), False), (("b",), True), (("a", "c"), True)]
+)
+def test_a_set_may_hold_who_supplied_a_quoted_passage_beside_the_source_but_not_alone(named, wrong):
+    whole = leak(0, 100, kind="whole_response", beside=frozenset({"b"}))
+    assert match([whole], [finding(10, 40, named)])[0].wrong_tenant == wrong

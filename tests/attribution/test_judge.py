@@ -1,0 +1,44 @@
+"""Verdicts on hand-made evidence."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from forensics.attribution.candidates import Candidate, Holder
+from forensics.attribution.findings import Evidence, Judged
+from forensics.attribution.grounds import _changes
+from forensics.attribution.judge import judge
+from forensics.attribution.parameters import Parameters
+from forensics.attribution.sources import Source
+from forensics.attribution.strength import Strength
+
+
+def supplied(units: list[int], *, capped: bool, q_value: float | None = None) -> Judged:
+    """A passage of 200 bits, 20 of them in one word, that these units had supplied on another worker."""
+    holders = tuple(Holder(9, unit, 0, 0, 90, 0, 90, 90) for unit in units)
+    sources = [Source(holder, holder.unit, f"r-{holder.unit}", "text", 5, False, False) for holder in holders]
+    strength = Strength(200.0, 200.0, 12, 20.0, np.zeros(0, dtype=np.uint64), np.zeros(0), np.zeros(0))
+    evidence = Evidence(strength, 40.0, sources, 0.0, {}, {}, 0.5, capped=capped, q_value=q_value)
+    found = judge(Candidate(0, 0, 0, 0, 90, "target", False, holders, frozenset(units)), evidence, Parameters())
+    assert isinstance(found, Judged)
+    return found
+
+
+def test_without_correlation_the_supplier_is_named() -> None:
+    assert (supplied([3], capped=False).verdict, supplied([3], capped=False).units) == ("probable", [3])
+    assert supplied([3, 5], capped=False).units == [3, 5]
+
+
+def test_shared_text_alone_names_nobody_where_contents_follow_each_other() -> None:
+    for units in ([3], [3, 5]):
+        for q_value in (None, 0.01, 0.15):
+            found = supplied(units, capped=True, q_value=q_value)
+            assert (found.kind, found.verdict, found.units) == ("verbatim", "undetermined", [])
+            assert [source.holder.unit for source in found.ranked] == units  # candidates stand in appearances
+            assert "nobody is named" in found.reason
+
+
+def test_what_would_change_it_is_a_worker() -> None:
+    said = list(_changes(supplied([3], capped=True), [], Parameters()))
+    assert any("worker" in line for line in said)
+    assert not any("could name a source" in line for line in said)
