@@ -177,12 +177,22 @@ def _score(
     world = corpus.world
     keys: list[Keys] = []
     around: list[list[Keys]] = []  # by group and place: telling words that surround the name in both texts
+    unread = Counts(np.zeros(0, dtype=np.uint64), np.zeros((0, len(world.requests.unit_names) + 1), dtype=np.int32), 0)
+    worthy: list[Group] = []
     prompts = prompts_by_request(world, {group.request for group in groups})
-    needs = [{g.content, *prompts.get(g.request, [])[-1:], *(p.other for p in g.places)} for g in groups]
+    needs = [_needed(group, prompts) for group in groups]
     for batch in texts.batches(needs):
         for group in groups[batch.start : batch.stop]:
+            # The case's own counts can only take from what the characters give: most places fall before they are read.
+            places = tuple(
+                place for place in group.places
+                if _may_pay(place, _measured(texts, group, place, unread, world).bits, float(prices.tokens[group.holder]))
+            )  # fmt: skip
+            if not places:
+                continue
+            worthy.append(replace(group, places=places))
             here = []
-            for place in group.places:
+            for place in places:
                 keys.append(keys_between(texts.words(group.content), place.start, place.end)[1])
                 mine, theirs = surroundings(texts, group, place, prompts.get(group.request, []))
                 here.append(mine[among(mine, theirs)])
@@ -190,6 +200,8 @@ def _score(
             keys += here
     if not keys:
         return []
+    groups = worthy
+    needs = [_needed(group, prompts) for group in groups]
     counts = count_background(corpus, np.concatenate(keys), parameters.background_bytes // BACKGROUND_SHARE)
     found: list[Scored] = []
     for batch in texts.batches(needs):
@@ -199,6 +211,20 @@ def _score(
             if item is not None:
                 found.append(item)
     return found
+
+
+def _needed(group: Group, prompts: dict[int, list[int]]) -> set[int]:
+    return {group.content, *prompts.get(group.request, [])[-1:], *(place.other for place in group.places)}
+
+
+def _may_pay(place: Place, bits: float, price: float) -> bool:
+    """Is a place with at most so many bits worth its price, and odd enough if it is a small word?"""
+    length = place.end - place.start
+    return bits > price and (LOWER not in place.kinds or bits >= ODD_BITS * length)
+
+
+def _measured(texts: Texts, group: Group, place: Place, counts: Counts, world: World) -> Strength:
+    return _strength(texts, _candidate(group, place), counts, int(world.requests.unit[group.request]))
 
 
 def _of_other_subjects(group: Group, around: list[Keys], counts: Counts, world: World) -> Group:
@@ -218,13 +244,10 @@ def _scored(world: World, texts: Texts, group: Group, counts: Counts, prices: _P
     places: dict[bytes, tuple[Place, Strength, Source | None]] = {}
     units = texts.folded(group.content).units
     for place in group.places:
+        strength = _measured(texts, group, place, counts, world)
+        if not _may_pay(place, strength.bits, price):
+            continue
         candidate = _candidate(group, place)
-        strength = _strength(texts, candidate, counts, int(world.requests.unit[group.request]))
-        length = place.end - place.start
-        if LOWER in place.kinds and strength.bits < ODD_BITS * length:
-            continue
-        if strength.bits <= price:
-            continue
         source = locate(world, candidate, candidate.holders[0]) if group.target else None
         if group.target and source is None:
             continue

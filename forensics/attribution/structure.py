@@ -203,9 +203,10 @@ def _sent(world: World) -> Ints:
 def _schemas(world: World, requests: set[int]) -> dict[int, list[int]]:
     """Tool schemas of the given requests, which `prompts_by_request` leaves out."""
     found: dict[int, list[int]] = {}
-    for row in np.flatnonzero(world.uses.side == 0).tolist():
+    tools = world.uses.field.where(lambda name: name.startswith("tools["))
+    for row in np.flatnonzero(tools & (world.uses.side == 0)).tolist():
         request = int(world.uses.request[row])
-        if request in requests and world.uses.field[row].startswith("tools["):
+        if request in requests:
             found.setdefault(request, []).append(int(world.uses.content[row]))
     return found
 

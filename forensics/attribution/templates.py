@@ -99,7 +99,7 @@ def _clusters(texts: Texts, holders: set[int]) -> dict[int, int]:
     world = texts.corpus.world
     wanted = np.zeros(world.text_bytes.size, dtype=np.bool_)
     taken: defaultdict[int, int] = defaultdict(int)
-    for row in np.flatnonzero(np.isin(np.array(world.uses.role), ROLES) & (world.uses.side == 0)).tolist():
+    for row in np.flatnonzero(world.uses.role.where(ROLES.__contains__) & (world.uses.side == 0)).tolist():
         content, unit = int(world.uses.content[row]), int(world.requests.unit[world.uses.request[row]])
         if not wanted[content] and (taken[unit] < PER_UNIT or content in holders):
             taken[unit] += 1

@@ -11,15 +11,18 @@ counts, no text. It does not know the case; the case's own word statistics are i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
 from forensics.text.symbols import BOUNDARY
 
 ORDER = 5
+PLACE_BITS = 18
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 
 Keys = npt.NDArray[np.uint32]
@@ -37,18 +40,74 @@ class CharacterModel:
 
     def bits(self, symbols: npt.NDArray[np.uint32]) -> npt.NDArray[np.float64]:
         """Bits of each symbol given up to ORDER symbols before it; same length as `symbols`."""
-        probability = best = _uniform(symbols)
-        for order in range(ORDER + 1):
-            contexts, pairs = keys(symbols, order)
-            total, kinds = _lookup(self.context_keys, contexts, self.context_counts, self.context_kinds)
-            (pair,) = _lookup(self.pair_keys, pairs, self.pair_counts)
-            known = total > 0
-            mixed = (np.minimum(pair, total) + kinds * probability) / np.maximum(total + kinds, 1)
-            probability = np.where(known, mixed, probability)
-            best = np.maximum(best, probability)
+        best = _best(
+            symbols, _uniform(symbols), self.context_keys, self.context_counts, self.context_kinds,
+            self._context_places, self.pair_keys, self.pair_counts, self._pair_places,
+        )  # fmt: skip
         # The best of all orders, not the highest one: a lower bound of the information, so that a rare context
         # (one odd number in the training text) cannot make a symbol look more surprising than it is.
         return np.minimum(-np.log2(np.clip(best, 1e-9, 1.0)), _most(symbols))
+
+    @cached_property
+    def _context_places(self) -> npt.NDArray[np.int32]:
+        return _places(self.context_keys)
+
+    @cached_property
+    def _pair_places(self) -> npt.NDArray[np.int32]:
+        return _places(self.pair_keys)
+
+
+def _places(sorted_keys: Keys) -> npt.NDArray[np.int32]:
+    """Where the keys with each beginning (PLACE_BITS bits) start: keys are hashes, so that there are few of each."""
+    firsts = np.arange((1 << PLACE_BITS) + 1, dtype=np.uint64) << np.uint64(32 - PLACE_BITS)
+    return np.searchsorted(sorted_keys.astype(np.uint64), firsts).astype(np.int32)
+
+
+@numba.njit(cache=True, nogil=True)
+def _find(wanted: Any, sorted_keys: Any, places: Any) -> int:
+    """Where a key is, or -1."""
+    first = wanted >> np.uint64(32 - PLACE_BITS)
+    for place in range(places[first], places[first + np.uint64(1)]):
+        if sorted_keys[place] >= wanted:
+            return place if sorted_keys[place] == wanted else -1
+    return -1
+
+
+@numba.njit(cache=True, nogil=True)
+def _short_of(value: Any) -> Any:
+    """`_short` of one value."""
+    mixed = value ^ (value >> np.uint64(33))
+    mixed = mixed * np.uint64(0xFF51AFD7ED558CCD)
+    mixed = mixed ^ (mixed >> np.uint64(33))
+    return mixed >> np.uint64(32)
+
+
+@numba.njit(cache=True, nogil=True)
+def _best(
+    symbols: Any, uniform: Any, contexts: Any, context_counts: Any, context_kinds: Any, context_places: Any,
+    pairs: Any, pair_counts: Any, pair_places: Any,
+) -> Any:  # fmt: skip
+    """The largest probability that any order gives each symbol."""
+    out = np.empty(symbols.size, dtype=np.float64)
+    for i in range(symbols.size):
+        symbol = np.uint64(symbols[i])
+        probability = uniform[i]
+        best = probability
+        for order in range(ORDER + 1):
+            context = np.uint64(order + 1) * np.uint64(0xD6E8FEB86659FD93)
+            for back in range(order):
+                at = i - order + back
+                context = context * _BASE + (np.uint64(symbols[at]) if at >= 0 else np.uint64(BOUNDARY))
+            place = _find(_short_of(context), contexts, context_places)
+            if place >= 0 and context_counts[place] > 0:
+                total = np.float64(context_counts[place])
+                kinds = np.float64(context_kinds[place])
+                there = _find(_short_of(context * _BASE + symbol + np.uint64(1)), pairs, pair_places)
+                pair = np.float64(pair_counts[there]) if there >= 0 else 0.0
+                probability = (min(pair, total) + kinds * probability) / max(total + kinds, 1.0)
+                best = max(best, probability)
+        out[i] = best
+    return out
 
 
 def _most(symbols: npt.NDArray[np.uint32]) -> npt.NDArray[np.float64]:
@@ -77,16 +136,6 @@ def _short(values: npt.NDArray[np.uint64]) -> Keys:
         mixed = mixed * np.uint64(0xFF51AFD7ED558CCD)
         mixed = mixed ^ (mixed >> np.uint64(33))
     return (mixed >> np.uint64(32)).astype(np.uint32)
-
-
-def _lookup(sorted_keys: Keys, wanted: Keys, *counts: npt.NDArray[np.uint32]) -> list[npt.NDArray[np.float64]]:
-    # In order, each search ends near the last one: half the time, sorting included.
-    order = np.argsort(wanted)
-    index = np.empty(wanted.size, dtype=np.intp)
-    index[order] = np.searchsorted(sorted_keys, wanted[order])
-    index = np.minimum(index, sorted_keys.size - 1)
-    known = sorted_keys[index] == wanted
-    return [np.where(known, column[index], 0).astype(np.float64) for column in counts]
 
 
 def _uniform(symbols: npt.NDArray[np.uint32]) -> npt.NDArray[np.float64]:

@@ -59,19 +59,29 @@ def _letter(c: Any) -> Any:
 
 
 @numba.njit(cache=True, nogil=True)
-def _spans(buffer: Any, low: Any, high: Any, loose: Any) -> Any:
-    """Byte spans of labels in one document."""
-    out = np.empty((64, 2), dtype=np.int64)
+def _begins_line(buffer: Any, low: Any, i: Any) -> Any:
+    """Is there only white space between the start of the line and byte `i`?"""
+    i -= 1
+    while i >= low and buffer[i] == 32:
+        i -= 1
+    return i < low or buffer[i] == 10
+
+
+@numba.njit(cache=True, nogil=True)
+def _spans(buffer: Any, low: Any, high: Any, marks: Any, loose: Any, out: Any) -> Any:
+    """Byte spans of labels in one document, and their number. `marks`: the bytes at which a label can be told."""
     n = 0
     i = low
-    line = True  # only white space since the start of the line
-    word = low  # start of the word
-    joined = False  # an underscore inside it
-    while i < high:
+    joined = low  # end of the last word with an underscore
+    while True:
+        while i < high and not marks[buffer[i]]:
+            i += 1
+        if i >= high:
+            return out, n
         c = buffer[i]
         start = -1
         end = -1
-        if c == 34 or (loose and c == 96):  # a quote; a back quote
+        if c == 34 or c == 96:  # a quote; a back quote
             j = i + 1
             while j < high and j - i <= MOST_BYTES and buffer[j] != c and buffer[j] != 92 and buffer[j] != 10:
                 j += 1
@@ -81,17 +91,17 @@ def _spans(buffer: Any, low: Any, high: Any, loose: Any) -> Any:
                     k += 1
                 if loose or (k < high and buffer[k] == 58):
                     start, end = i + 1, j
-        elif c == 35 and (line or loose):
-            j = i
-            while j < high and buffer[j] == 35:
-                j += 1
-            if j - i <= 6 and j < high and buffer[j] == 32:
+        elif c == 35:
+            here = i
+            while i + 1 < high and buffer[i + 1] == 35:
+                i += 1
+            j = i + 1
+            if (loose or _begins_line(buffer, low, here)) and j - here <= 6 and j < high and buffer[j] == 32:
                 k = j + 1
-                while k < high and k - i <= MOST_BYTES and buffer[k] != 10 and buffer[k] != 34 and buffer[k] != 96:
+                while k < high and k - here <= MOST_BYTES and buffer[k] != 10 and buffer[k] != 34 and buffer[k] != 96:
                     k += 1
-                if k - i <= MOST_BYTES:
+                if k - here <= MOST_BYTES:
                     start, end = j + 1, k
-            i = j - 1
         elif c == 60:
             j = i + 1
             if j < high and buffer[j] == 47:
@@ -101,33 +111,23 @@ def _spans(buffer: Any, low: Any, high: Any, loose: Any) -> Any:
                 k += 1
             if k < high and k > j and buffer[k] == 62:
                 start, end = j, k
-        letter = _letter(c)
-        if loose:
-            if c == 95:
-                joined = joined or i > word
-            elif not letter:
-                if joined and i - word <= MOST_BYTES:
-                    if n == out.shape[0]:
-                        out = np.concatenate((out, np.empty_like(out)))
-                    out[n, 0], out[n, 1] = word, i
-                    n += 1
-                word, joined = i + 1, False
+        elif i >= joined:  # an underscore: it joins where the word has begun before it
+            j = i
+            while j > joined and (_letter(buffer[j - 1]) or buffer[j - 1] == 95):
+                j -= 1
+            if j < i:
+                k = i
+                while k < high and (_letter(buffer[k]) or buffer[k] == 95):
+                    k += 1
+                joined = k
+                if k - j <= MOST_BYTES:
+                    start, end = j, k
         if start >= 0:
             if n == out.shape[0]:
                 out = np.concatenate((out, np.empty_like(out)))
             out[n, 0], out[n, 1] = start, end
             n += 1
-        if c == 10:
-            line = True
-        elif c != 32:
-            line = False
         i += 1
-    if loose and joined and high - word <= MOST_BYTES:
-        if n == out.shape[0]:
-            out = np.concatenate((out, np.empty_like(out)))
-        out[n, 0], out[n, 1] = word, high
-        n += 1
-    return out[:n]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -137,26 +137,29 @@ def _scan(
 ) -> Any:  # fmt: skip
     out = np.empty((256, 4), dtype=np.int64)
     n = 0
+    marks = np.zeros(256, dtype=np.bool_)
+    marks[34] = marks[35] = marks[60] = True
+    marks[95] = marks[96] = loose
+    room = np.empty((64, 2), dtype=np.int64)
     for document in range(offsets.size - 1):
         low, high = offsets[document], offsets[document + 1]
         if whole[document]:
-            spans = np.empty((1, 2), dtype=np.int64)
-            spans[0, 0], spans[0, 1] = low, min(high, low + MOST_BYTES)
+            room[0, 0], room[0, 1] = low, min(high, low + MOST_BYTES)
+            found = 1
         else:
-            spans = _spans(buffer, low, high, loose)
-        if spans.shape[0] == 0:
+            room, found = _spans(buffer, low, high, marks, loose, room)
+        if found == 0:
             continue
+        spans = room[:found]
         spans = spans[np.argsort(spans[:, 0], kind="mergesort")]
         i = low
         position = 0
         for row in range(spans.shape[0]):
-            while i < spans[row, 0]:
-                code, i = decode(buffer, i, high)
-                position += _size(table[code], expansions)
-            start, start_byte = position, i
             value = np.uint64(0)
-            while i < spans[row, 1]:
-                code, i = decode(buffer, i, high)
+            length = 0
+            at = spans[row, 0]
+            while at < spans[row, 1]:
+                code, at = decode(buffer, at, high)
                 unit = table[code]
                 if unit >= EXPANSION_BASE:
                     for j in range(expansions.shape[1]):
@@ -164,20 +167,26 @@ def _scan(
                         if one == 0:
                             break
                         value = value * _BASE + np.uint64(one) + np.uint64(1)
-                        position += 1
+                        length += 1
                 elif unit != 0:
                     value = value * _BASE + np.uint64(unit) + np.uint64(1)
-                    position += 1
-            end = position
-            i, position = start_byte, start  # the next span may lie inside this one
-            if end - start < MIN_UNITS:
+                    length += 1
+            if length < MIN_UNITS:
                 continue
             key = mix(value ^ _SALT)
             if only and _id(key, keys, slots, words) < 0:
                 continue
+            # Only now is it worth counting the units before it.
+            while i < spans[row, 0]:
+                if buffer[i] < 0x80:
+                    position += table[buffer[i]] != 0
+                    i += 1
+                else:
+                    code, i = decode(buffer, i, high)
+                    position += _size(table[code], expansions)
             if n == out.shape[0]:
                 out = np.concatenate((out, np.empty_like(out)))
-            out[n, 0], out[n, 1], out[n, 2], out[n, 3] = np.int64(key), document, start, end
+            out[n, 0], out[n, 1], out[n, 2], out[n, 3] = np.int64(key), document, position, position + length
             n += 1
     return out[:n].copy()
 

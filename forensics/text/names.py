@@ -146,6 +146,22 @@ def _scan(
         kana = np.uint64(0)
         kana_length = 0
         while i <= end:
+            # Most of a text is the rest of a plain word: its letters only add to what is being read.
+            while length > 0 and i < end and buffer[i] < 0x80:
+                unit = table[buffer[i]]
+                if unit == 0:
+                    break
+                if 48 <= unit <= 57:
+                    digits += 1
+                    token_digits += 1
+                else:
+                    token_letters += 1
+                word = word * _BASE + np.uint64(unit) + np.uint64(1)
+                token = token * _BASE + np.uint64(unit) + np.uint64(1)
+                length += 1
+                token_length += 1
+                position += 1
+                i += 1
             if n + 8 >= out.shape[0]:
                 grown = np.empty((2 * out.shape[0], 5), dtype=np.int64)
                 grown[:n] = out[:n]
