@@ -159,11 +159,14 @@ class Case:
 
     def append(self, table: str, data: pa.Table) -> None:
         """Append Arrow rows to `table`. The columns are matched by name; all must be given."""
-        target = _TABLES[table]
-        self._connection.register("incoming", data)
-        # No unregister on failure: it would raise in the aborted transaction and hide the cause.
-        self._connection.execute(f"INSERT INTO {target} BY NAME SELECT * FROM incoming")  # noqa: S608
-        self._connection.unregister("incoming")
+        target = self._connection.table(_TABLES[table])
+        strange = sorted(set(data.column_names) - set(target.columns))
+        if strange:
+            raise ValueError(f"{table} has no column {', '.join(strange)}")
+        given = set(data.column_names)
+        columns = ", ".join(f'"{name}"' if name in given else "NULL" for name in target.columns)
+        # No view over the rows: until the transaction ends, DuckDB keeps each that was made in it, with all its rows.
+        self._connection.from_arrow(data).project(columns).insert_into(_TABLES[table])
 
     def clear(self, tables: Sequence[str]) -> None:
         """Delete all rows of `tables`."""
