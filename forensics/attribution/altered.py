@@ -452,6 +452,10 @@ def settle(judged: list[Judged]) -> list[Judged]:
         for item in items:
             inside = [j for j in exact if _inside(j.candidate, item.candidate) >= KEPT_SHARE]
             contrary = [j for j in exact if j.units and _touch(j.candidate, item.candidate) and j.units != item.units]
+            if item.candidate.alteration is not None and item.candidate.alteration.pieces:
+                # Between its pieces stand those of other streams.
+                inside = [j for j in inside if _in_pieces(j.candidate, item.candidate)]
+                contrary = [j for j in contrary if _in_pieces(j.candidate, item.candidate)]
             around = [j for j in exact if _inside(item.candidate, j.candidate) >= KEPT_SHARE and j not in inside]
             wider = [
                 j for j in items if j is not item and j.units == item.units and _wider(j.candidate, item.candidate)
@@ -471,6 +475,13 @@ def settle(judged: list[Judged]) -> list[Judged]:
 def _inside(inner: Candidate, outer: Candidate) -> float:
     common = min(inner.end, outer.end) - max(inner.start, outer.start)
     return max(0, common) / max(1, inner.end - inner.start)
+
+
+def _in_pieces(inner: Candidate, outer: Candidate) -> bool:
+    """Do the pieces of a stream make up most of the other passage?"""
+    blocks = outer.alteration.blocks if outer.alteration else ()
+    held = sum(max(0, min(high, inner.end) - max(low, inner.start)) for low, high in blocks)
+    return held >= KEPT_SHARE * (inner.end - inner.start)
 
 
 def _wider(one: Candidate, other: Candidate) -> bool:

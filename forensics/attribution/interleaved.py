@@ -15,15 +15,16 @@ are broken. The recipient's own prompt explains a passage that it aligns with ab
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numba
 import numpy as np
 
-from forensics.attribution.candidates import Alteration, Candidate, Holder, prompts_by_request
+from forensics.attribution.candidates import Alteration, Candidate, Excluded, Holder, prompts_by_request
 from forensics.attribution.corpus import Corpus
+from forensics.attribution.elsewhere import WHOLE, Other, others
 from forensics.attribution.holdings import EARLY, LATE, Ints, World
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.texts import Texts
@@ -35,6 +36,7 @@ from forensics.text.streams import Stream, best_score, best_stream, likeliest
 NEIGHBOURS = 16  # requests in flight that a response is compared with, the latest to arrive first
 LOOKED = 128  # requests that arrived last before a response's end, among which they are sought
 NOVEL = 0.45  # share of new pairs of words in a stretch that makes it worth a look
+STRETCHES = 16  # stretches of a response that are looked at, the newest first
 MIN_PAIRS = 30  # pairs of words below which a response is not looked at
 MANY = 3  # tenants with the very same text above which it is nobody's
 MIN_UNITS = 40  # units of a text that is compared
@@ -45,6 +47,7 @@ CONTROLS = 12  # such texts
 CONTROL_BYTES = 400  # bytes of such a text at least
 MIN_WEIGHT = 60  # weight of the pieces
 MIN_PIECES = 5  # fewer are an altered copy, which seeds find
+DENSE = 0.85  # share of the stretch of the other text that the pieces must be; less is a text in other words
 PIECE_UNITS = 24  # longest mean piece; longer ones are runs
 OWN_SCORE = 0.7  # share of the score that the own prompt must reach to explain a passage
 SAME = 0.5  # share of the matched units that two texts must have in common to be the same stream
@@ -57,8 +60,8 @@ PIECE_BITS = 1.0
 class _Suspect:
     use: int
     content: int
-    novelty: float
-    first_pair: int
+    novelty: float  # of its strangest stretch
+    first_pairs: tuple[int, ...]  # of the stretches that are looked at
 
 
 @dataclass(frozen=True)
@@ -69,12 +72,14 @@ class _Found:
     stream: Stream
 
 
-def find_interleaved(corpus: Corpus, texts: Texts, parameters: Parameters) -> tuple[list[Candidate], tuple[str, ...]]:
-    """Candidates, by use and start; and a warning where not everything was looked at."""
+def find_interleaved(
+    corpus: Corpus, texts: Texts, parameters: Parameters
+) -> tuple[list[Candidate], list[Excluded], tuple[str, ...]]:
+    """Candidates, by use and start; what is explained; and a warning where not everything was looked at."""
     world = corpus.world
     near = _in_flight(world)
     if not (near[:, 0] >= 0).any():
-        return [], ()
+        return [], [], ()
     suspects = _suspects(corpus, near)
     texts_of = _TextsOf(world)
     elsewhere = _Elsewhere(world)
@@ -98,12 +103,74 @@ def find_interleaved(corpus: Corpus, texts: Texts, parameters: Parameters) -> tu
         for suspect, theirs, controls in chosen[batch.start : batch.stop]:
             own = prompts.get(int(world.uses.request[suspect.use]), [])
             candidates.extend(_look(world, texts, suspect, own, theirs, controls))
+    candidates, excluded = _with_others(corpus, texts, candidates, parameters)
     candidates.sort(key=lambda c: (c.use, c.start, c.end, c.holders[0].unit))
     warnings = (
         f"{left} responses with unusual word order were not compared with the requests in flight: more text than is "
         "read for that",
     )  # fmt: skip
-    return candidates, warnings if left else ()
+    return candidates, excluded, warnings if left else ()
+
+
+def _with_others(
+    corpus: Corpus, texts: Texts, candidates: list[Candidate], parameters: Parameters
+) -> tuple[list[Candidate], list[Excluded]]:
+    """Candidates with everybody who holds the passage, in flight or not; without own and shared text."""
+    world = corpus.world
+    passages = [(one.holders[0].content, one.holders[0].other_start, one.holders[0].other_end) for one in candidates]
+    kept: list[Candidate] = []
+    explained: list[tuple[Candidate, str, str, int]] = []
+    for candidate, found in zip(candidates, others(corpus, passages), strict=True):
+        recipient = int(world.requests.unit[candidate.request])
+        more, own = _holders(world, candidate, found)
+        holders = (*candidate.holders, *more)
+        suppliers = {holder.unit for holder in holders if holder.side == 0}
+        units = frozenset(holder.unit for holder in holders)
+        if own:
+            explained.append((candidate, "own_material", "a stream of what this tenant had before", len(units)))
+        elif len(suppliers) >= parameters.shared_limit:
+            explained.append((candidate, "shared", "supplied by several unrelated tenants", len(units)))
+        else:
+            carriers = units - {recipient} if suppliers else candidate.carriers
+            kept.append(replace(candidate, holders=holders, carriers=carriers, crowd=len(units)))
+    excluded = []
+    for batch in texts.batches([{candidate.content} for candidate, *_ in explained]):
+        for candidate, rule, detail, count in explained[batch.start : batch.stop]:
+            low, high = texts.folded(candidate.content).span(candidate.start, candidate.end)
+            excluded.append(Excluded(candidate.use, low, high, rule, detail, count))
+    return kept, excluded
+
+
+def _holders(world: World, candidate: Candidate, found: list[Other]) -> tuple[list[Holder], bool]:
+    """Further holders of the candidate's passage, and whether the recipient's tenant had it itself before."""
+    holdings = world.holdings
+    best = candidate.holders[0]
+    recipient, stop = int(world.requests.unit[candidate.request]), int(world.requests.finished[candidate.request])
+    known = {(holder.content, holder.unit) for holder in candidate.holders}
+    low, high = int(holdings.of_content[best.content]), int(holdings.of_content[best.content + 1])
+    since = min(int(min(holdings.supplied[row], holdings.started[row])) for row in range(low, high))
+    more: list[Holder] = []
+    own = False
+    for other in found:
+        if other.content == candidate.content:
+            continue
+        reach = best.matched if other.share >= WHOLE else int(other.share * best.matched)
+        for row in range(int(holdings.of_content[other.content]), int(holdings.of_content[other.content + 1])):
+            unit, supplied = int(holdings.unit[row]), int(holdings.supplied[row])
+            started, finished = int(holdings.started[row]), int(holdings.finished[row])
+            if unit == recipient:
+                # What it sent; or was given before the other text was there.
+                own |= supplied <= stop or finished <= since
+                continue
+            side = 0 if supplied < stop and supplied <= finished else 1
+            if (other.content, unit) not in known and (side == 0 or started < stop):
+                more.append(
+                    Holder(
+                        other.content, unit, side, candidate.start, candidate.start + reach, other.at,
+                        other.at + best.other_end - best.other_start, reach,
+                    )
+                )  # fmt: skip
+    return more, own
 
 
 def _look(
@@ -115,20 +182,17 @@ def _look(
     controls: list[int],
 ) -> list[Candidate]:
     """Streams of requests in flight in one response. `controls`: texts that were not in flight."""
-    folded = texts.folded(suspect.content)
-    whole = folded.units
-    found = texts.words(suspect.content)
-    last = min(suspect.first_pair + SPAN, found.starts.size - 1)
-    window = whole[int(found.starts[suspect.first_pair]) : int(found.ends[last])]
+    whole = texts.folded(suspect.content).units
+    windows = _windows(texts, suspect)
     recipient = int(world.requests.unit[world.uses.request[suspect.use]])
     streams: list[tuple[int, int, int, int, int]] = []
     for content, unit, side in theirs:
-        score, low = _score(window, texts.folded(content).units) if unit != recipient else (0, 0)
+        score, low = _score(windows, texts.folded(content).units) if unit != recipient else (0, 0)
         if score >= MIN_SCORE:
             streams.append((score, low, content, unit, side))
     if not streams:
         return []
-    chance = max((_score(window, texts.folded(content).units)[0] for content in controls), default=0)
+    chance = max((_score(windows, texts.folded(content).units)[0] for content in controls), default=0)
     results: list[_Found] = []
     for score, low, content, unit, side in sorted(streams, key=lambda s: (-s[0], s[2:])):
         if score < OVER_CONTROLS * chance:
@@ -146,14 +210,28 @@ def _look(
     return _candidates(world, suspect, results)
 
 
-def _score(window: Units, text: Units) -> tuple[int, int]:
+def _windows(texts: Texts, suspect: _Suspect) -> list[Units]:
+    """The stretches of the response that are looked at. Its strangest one need not be the mixed one: lists of names and
+    numbers are all new order, too."""
+    whole, found = texts.folded(suspect.content).units, texts.words(suspect.content)
+    ends = [min(first + SPAN, found.starts.size - 1) for first in suspect.first_pairs]
+    return [
+        whole[int(found.starts[first]) : int(found.ends[last])]
+        for first, last in zip(suspect.first_pairs, ends, strict=True)
+    ]
+
+
+def _score(windows: list[Units], text: Units) -> tuple[int, int]:
     """Best score of a stretch of the response with a text, and where in the text."""
+    best = (0, 0)
     if text.size < MIN_UNITS:
-        return 0, 0
-    low, high, ratio = likeliest(window, text)
-    if ratio < STANDS_OUT:
-        return 0, 0
-    return best_score(window, text[max(0, low - window.size // 2) : high + window.size // 2]), low
+        return best
+    for window in windows:
+        low, high, ratio = likeliest(window, text)
+        if ratio >= STANDS_OUT:
+            around = text[max(0, low - window.size // 2) : high + window.size // 2]
+            best = max(best, (best_score(window, around), low))
+    return best
 
 
 def _is_stream(units: Units, stream: Stream) -> bool:
@@ -161,6 +239,7 @@ def _is_stream(units: Units, stream: Stream) -> bool:
     return (
         len(stream.pieces) >= MIN_PIECES
         and stream.matched <= PIECE_UNITS * len(stream.pieces)
+        and stream.matched >= DENSE * (stream.other_end - stream.other_start)
         and sum(total_weight(units[low:high]) for low, high, _ in stream.pieces) >= MIN_WEIGHT
     )
 
@@ -285,17 +364,20 @@ def _suspects(corpus: Corpus, near: Ints) -> list[_Suspect]:
     for keys, sets in corpus.over(world.is_response, lambda batch: (batch[0], neighbours(batch[1], batch[2]))):
         orders.add(sets, unit[keys])
         kept.append((keys, sets))
-    novelty = np.zeros(world.text_bytes.size)
-    first = np.zeros(world.text_bytes.size, dtype=np.int64)
     pairs = np.zeros(world.text_bytes.size, dtype=np.int64)
+    found: dict[int, list[tuple[float, int]]] = {}
     for keys, sets in kept:
-        novelty[keys], first[keys] = orders.unseen(sets, unit[keys])
         pairs[keys] = np.diff(sets.offsets)
-    content = uses.content[rows]
-    rows = rows[(novelty[content] >= NOVEL) & (pairs[content] >= MIN_PAIRS)]
-    content = uses.content[rows]
-    order = np.lexsort((rows, -novelty[content]))
-    return [_Suspect(int(rows[i]), int(content[i]), float(novelty[content[i]]), int(first[content[i]])) for i in order]
+        documents, shares, firsts = orders.stretches(sets, unit[keys], NOVEL)
+        for content, share, first in zip(keys[documents].tolist(), shares.tolist(), firsts.tolist(), strict=True):
+            found.setdefault(content, []).append((-share, first))
+    suspects = []
+    for row in rows.tolist():
+        content = int(uses.content[row])
+        if content in found and pairs[content] >= MIN_PAIRS:
+            strangest = sorted(found[content])[:STRETCHES]
+            suspects.append(_Suspect(row, content, -strangest[0][0], tuple(first for _, first in strangest)))
+    return sorted(suspects, key=lambda suspect: (-suspect.novelty, suspect.use))
 
 
 def _in_flight(world: World) -> Ints:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from forensics.attribution.candidates import Candidate, Excluded
 from forensics.attribution.findings import TRIED, Evidence, Judged
 from forensics.attribution.generated import judge_generated
+from forensics.attribution.mixed import is_mixed, judge_mixed
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.sources import Source, leading, leading_units, rank
 
@@ -49,6 +50,8 @@ def judge(candidate: Candidate, evidence: Evidence, parameters: Parameters) -> J
         return _supplied(candidate, evidence, parameters, ranked, supplied, net, dropped)
     if candidate.token:
         return dropped("model_phrase", "an identifier that nobody supplied: models invent such tokens")
+    if is_mixed(candidate):
+        return judge_mixed(candidate, evidence, parameters, ranked, net, dropped)
     return judge_generated(candidate, evidence, parameters, ranked, net, dropped)
 
 

@@ -23,6 +23,7 @@ from forensics.attribution.foreign_script import find_switches
 from forensics.attribution.hits import Carriers, find_hits
 from forensics.attribution.holdings import load_world
 from forensics.attribution.interleaved import find_interleaved
+from forensics.attribution.mixed import follow_origins
 from forensics.attribution.names import find_names
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.public_sets import without_public
@@ -93,9 +94,9 @@ def _work(
     carriers = (Carriers(world, found.grams), Carriers(world, found.tokens))
     candidates, excluded = build(world, texts, grams, tokens, carriers)
     altered, explained = find_altered(world, texts, grams, carriers)
-    mixed, unmixed = find_interleaved(corpus, texts, parameters)
+    mixed, own_streams, unmixed = find_interleaved(corpus, texts, parameters)
     warnings.extend(unmixed)
-    candidates, excluded = [*candidates, *altered, *mixed], [*excluded, *explained]
+    candidates, excluded = [*candidates, *altered, *mixed], [*excluded, *explained, *own_streams]
     for explain in (without_public, without_templates):
         candidates, explained = explain(texts, candidates, carriers, parameters)
         excluded.extend(explained)
@@ -131,7 +132,7 @@ def _work(
     every, own, said = find_canaries(corpus, texts, listed, [*found_so_far, *names, *forms], parameters)
     excluded.extend(own)
     warnings.extend(said)
-    counts = store(case, world, texts, reconcile(every), excluded, strata, parameters)
+    counts = store(case, world, texts, reconcile(follow_origins(every)), excluded, strata, parameters)
     corpus.close()
     if progress:
         progress("attribute", total, total)

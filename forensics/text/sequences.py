@@ -20,6 +20,7 @@ from forensics.text.words import _PAIR, _words
 
 CELLS = 1 << 23  # 8 bytes each
 SPAN = 80  # neighbouring words looked at together: the shortest mixed passage that is looked for
+STEP = 50  # from the start of one stretch to the next
 
 
 def neighbours(buffer: npt.NDArray[np.uint8], offsets: Ints) -> TermSets:
@@ -52,11 +53,10 @@ class Orders:
         """Note the pairs of each document for its group."""
         _add(self._cells, sets.keys, sets.offsets, groups)
 
-    def unseen(self, sets: TermSets, groups: Ints) -> tuple[npt.NDArray[np.float64], Ints]:
-        """For each document the stretch of SPAN pairs of which fewest are known to another group: the share (0..1) that
-        is not, and its first pair. A shorter document is one stretch; one without pairs has share 0."""
-        share, first = _unseen(self._cells, sets.keys, sets.offsets, groups)
-        return share, first
+    def stretches(self, sets: TermSets, groups: Ints, share: float) -> tuple[Ints, npt.NDArray[np.float64], Ints]:
+        """Stretches of SPAN pairs of which at least `share` (0..1) is known to no other group, STEP pairs apart:
+        document, share and first pair of each, by document and place. A shorter document is one stretch."""
+        return _stretches(self._cells, sets.keys, sets.offsets, groups, share)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -69,24 +69,31 @@ def _add(cells: Any, keys: Any, offsets: Any, groups: Any) -> None:
 
 
 @numba.njit(cache=True, nogil=True)
-def _unseen(cells: Any, keys: Any, offsets: Any, groups: Any) -> Any:
+def _stretches(cells: Any, keys: Any, offsets: Any, groups: Any, least: float) -> Any:
     mask = np.uint64(cells.size - 1)
-    share = np.zeros(offsets.size - 1, dtype=np.float64)
-    place = np.zeros(offsets.size - 1, dtype=np.int64)
+    most = keys.size // STEP + 2 * offsets.size
+    documents = np.empty(most, dtype=np.int64)
+    shares = np.empty(most, dtype=np.float64)
+    firsts = np.empty(most, dtype=np.int64)
+    n = 0
     for document in range(offsets.size - 1):
         others = ~(np.uint64(1) << np.uint64(groups[document] % GROUPS))
         low, high = offsets[document], offsets[document + 1]
         span = min(SPAN, high - low)
         if span == 0:
             continue
-        count = 0
-        most = -1
-        for i in range(low, high):
-            count += cells[keys[i] & mask] & others == 0
-            if i - low >= span:
-                count -= cells[keys[i - span] & mask] & others == 0
-            if i - low >= span - 1 and count > most:
-                most = count
-                place[document] = i - low - span + 1
-        share[document] = most / span
-    return share, place
+        first = 0
+        while True:
+            first = min(first, high - low - span)  # the last one ends with the document
+            count = 0
+            for i in range(low + first, low + first + span):
+                count += cells[keys[i] & mask] & others == 0
+            if count >= least * span:
+                documents[n] = document
+                shares[n] = count / span
+                firsts[n] = first
+                n += 1
+            if first == high - low - span:
+                break
+            first += STEP
+    return documents[:n].copy(), shares[:n].copy(), firsts[:n].copy()
