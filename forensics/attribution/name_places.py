@@ -124,10 +124,10 @@ def _in_own(texts: Texts, group: Group, place: Place, own: list[int]) -> bool:
     """Does an own prompt hold a word of the name, or its stem?"""
     found = texts.words(group.content)
     units = texts.folded(group.content).units
-    inside = np.flatnonzero((found.starts >= place.start) & (found.ends <= place.end))
+    inside = found.within(place.start, place.end)
     if bool(found.single[inside].any()):
         return any(_holds(texts.folded(key).units, units[place.start : place.end]) for key in own)
-    for i in inside.tolist():
+    for i in range(inside.start, inside.stop):
         low, high = int(found.starts[i]), int(found.ends[i])
         stem = units[low : low + max(STEM, high - low - SUFFIX)] if high - low >= STEM else units[low:high]
         if high - low >= STEM and any(_holds(texts.folded(key).units, stem) for key in own):
@@ -143,22 +143,27 @@ def _holds(text: Units, needle: Units) -> bool:
     return at >= 0
 
 
-def surroundings(texts: Texts, group: Group, place: Place, prompts: list[int]) -> tuple[Keys, Keys]:
+def terms_of_names(texts: Texts, group: Group) -> Keys:
+    """The terms of all the group's names."""
+    found = texts.words(group.content)
+    return distinct(np.concatenate([_terms_inside(found, place) for place in group.places]))
+
+
+def surroundings(texts: Texts, group: Group, place: Place, prompts: list[int], names: Keys) -> tuple[Keys, Keys]:
     """Telling words around a name: those of the question and of the response, and those around it in the other text.
 
-    Longer words that the character model does not expect; the group's names are left out.
+    Longer words that the character model does not expect; the group's own `names` are left out.
     """
     own = [_telling(texts, group.content, place.start)]
     if prompts:
         own.append(_telling(texts, prompts[-1], None))
     theirs = _telling(texts, place.other, place.other_start)
-    names = distinct(np.concatenate([_terms_inside(texts.words(group.content), place) for place in group.places]))
     mine = distinct(np.concatenate(own))
     return mine[~among(mine, names)], theirs[~among(theirs, names)]
 
 
 def _terms_inside(found: Words, place: Place) -> Keys:
-    inside = (found.starts >= place.start) & (found.ends <= place.end)
+    inside = found.within(place.start, place.end)
     return terms(Words(found.starts[inside], found.ends[inside], found.hashes[inside], found.single[inside]))
 
 

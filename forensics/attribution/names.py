@@ -30,7 +30,7 @@ from forensics.attribution.corpus import Corpus
 from forensics.attribution.findings import Evidence, Judged
 from forensics.attribution.generated import near
 from forensics.attribution.holdings import LATE, World
-from forensics.attribution.name_places import Group, Place, groups_of, surroundings, without_explained
+from forensics.attribution.name_places import Group, Place, groups_of, surroundings, terms_of_names, without_explained
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.rare_names import RareNames, find_rare_names
 from forensics.attribution.sources import Source, locate, rank
@@ -192,9 +192,10 @@ def _score(
                 continue
             worthy.append(replace(group, places=places))
             here = []
+            own_names = terms_of_names(texts, group)
             for place in places:
                 keys.append(keys_between(texts.words(group.content), place.start, place.end)[1])
-                mine, theirs = surroundings(texts, group, place, prompts.get(group.request, []))
+                mine, theirs = surroundings(texts, group, place, prompts.get(group.request, []), own_names)
                 here.append(mine[among(mine, theirs)])
             around.append(here)
             keys += here
@@ -272,8 +273,8 @@ def _distinct(texts: Texts, group: Group, places: list[Named]) -> tuple[Named, .
     found = texts.words(group.content)
     held = []
     for place, _, _ in places:
-        inside = np.flatnonzero((found.starts >= place.start) & (found.ends <= place.end))
-        held.append({units[found.starts[i] : found.ends[i]].tobytes() for i in inside.tolist()})
+        inside = found.within(place.start, place.end)
+        held.append({units[found.starts[i] : found.ends[i]].tobytes() for i in range(inside.start, inside.stop)})
     order = sorted(range(len(places)), key=lambda i: (-places[i][1].bits, places[i][0].start))
     kept: list[int] = []
     for i in order:

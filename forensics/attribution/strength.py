@@ -81,10 +81,10 @@ def keys_of(candidate: Candidate, found: Words) -> tuple[Words, Keys]:
 
 def keys_between(found: Words, start: int, end: int) -> tuple[Words, Keys]:
     """The whole words between two units, and every key that scoring looks up."""
-    return _keys(found, (found.starts >= start) & (found.ends <= end))
+    return _keys(found, found.within(start, end))
 
 
-def _keys(found: Words, inside: npt.NDArray[np.bool_]) -> tuple[Words, Keys]:
+def _keys(found: Words, inside: npt.NDArray[np.bool_] | slice) -> tuple[Words, Keys]:
     part = Words(found.starts[inside], found.ends[inside], found.hashes[inside], found.single[inside])
     if part.hashes.size == 0:
         return part, part.hashes

@@ -31,6 +31,11 @@ class Words:
     hashes: Keys
     single: npt.NDArray[np.bool_]
 
+    def within(self, start: int, end: int) -> slice:
+        """The words that lie in these units. They stand in the order of the text, so that none is looked at to know."""
+        low = int(np.searchsorted(self.starts, start))
+        return slice(low, max(low, int(np.searchsorted(self.ends, end, side="right"))))
+
 
 def words(text: str) -> Words:
     """Words of one text. Unit indexes agree with `fold`."""
