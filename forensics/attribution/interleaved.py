@@ -30,7 +30,7 @@ from forensics.attribution.texts import Texts
 from forensics.text.fold import Units
 from forensics.text.runs import total_weight
 from forensics.text.sequences import SPAN, Orders, neighbours
-from forensics.text.streams import Stream, best_score, best_stream, likeliest
+from forensics.text.streams import Stream, best_score, best_stream, likeliest, weights
 
 NEIGHBOURS = 16  # requests in flight that a response is compared with, the latest to arrive first
 LOOKED = 128  # requests that arrived last before a response's end, among which they are sought
@@ -120,15 +120,16 @@ def _look(
     found = texts.words(suspect.content)
     last = min(suspect.first_pair + SPAN, found.starts.size - 1)
     window = whole[int(found.starts[suspect.first_pair]) : int(found.ends[last])]
+    worth = weights(window)
     recipient = int(world.requests.unit[world.uses.request[suspect.use]])
     streams: list[tuple[int, int, int, int, int]] = []
     for content, unit, side in theirs:
-        score, low = _score(window, texts.folded(content).units) if unit != recipient else (0, 0)
+        score, low = _score(window, worth, texts.folded(content).units) if unit != recipient else (0, 0)
         if score >= MIN_SCORE:
             streams.append((score, low, content, unit, side))
     if not streams:
         return []
-    chance = max((_score(window, texts.folded(content).units)[0] for content in controls), default=0)
+    chance = max((_score(window, worth, texts.folded(content).units)[0] for content in controls), default=0)
     results: list[_Found] = []
     for score, low, content, unit, side in sorted(streams, key=lambda s: (-s[0], s[2:])):
         if score < OVER_CONTROLS * chance:
@@ -146,14 +147,14 @@ def _look(
     return _candidates(world, suspect, results)
 
 
-def _score(window: Units, text: Units) -> tuple[int, int]:
+def _score(window: Units, worth: Any, text: Units) -> tuple[int, int]:
     """Best score of a stretch of the response with a text, and where in the text."""
     if text.size < MIN_UNITS:
         return 0, 0
     low, high, ratio = likeliest(window, text)
     if ratio < STANDS_OUT:
         return 0, 0
-    return best_score(window, text[max(0, low - window.size // 2) : high + window.size // 2]), low
+    return best_score(window, text[max(0, low - window.size // 2) : high + window.size // 2], worth), low
 
 
 def _is_stream(units: Units, stream: Stream) -> bool:
