@@ -31,7 +31,7 @@ from forensics.attribution.texts import Texts
 from forensics.text.fold import Units
 from forensics.text.runs import total_weight
 from forensics.text.sequences import SPAN, Orders, neighbours
-from forensics.text.streams import Stream, best_score, best_stream, likeliest
+from forensics.text.streams import Stream, best_score, best_stream, likeliest, weights
 
 NEIGHBOURS = 16  # requests in flight that a response is compared with, the latest to arrive first
 LOOKED = 128  # requests that arrived last before a response's end, among which they are sought
@@ -210,27 +210,28 @@ def _look(
     return _candidates(world, suspect, results)
 
 
-def _windows(texts: Texts, suspect: _Suspect) -> list[Units]:
-    """The stretches of the response that are looked at. Its strangest one need not be the mixed one: lists of names and
-    numbers are all new order, too."""
+def _windows(texts: Texts, suspect: _Suspect) -> list[tuple[Units, Any]]:
+    """The stretches of the response that are looked at, and the weights of their units. Its strangest one need not be
+    the mixed one: lists of names and numbers are all new order, too."""
     whole, found = texts.folded(suspect.content).units, texts.words(suspect.content)
     ends = [min(first + SPAN, found.starts.size - 1) for first in suspect.first_pairs]
-    return [
+    windows = [
         whole[int(found.starts[first]) : int(found.ends[last])]
         for first, last in zip(suspect.first_pairs, ends, strict=True)
     ]
+    return [(window, weights(window)) for window in windows]
 
 
-def _score(windows: list[Units], text: Units) -> tuple[int, int]:
+def _score(windows: list[tuple[Units, Any]], text: Units) -> tuple[int, int]:
     """Best score of a stretch of the response with a text, and where in the text."""
     best = (0, 0)
     if text.size < MIN_UNITS:
         return best
-    for window in windows:
+    for window, worth in windows:
         low, high, ratio = likeliest(window, text)
         if ratio >= STANDS_OUT:
             around = text[max(0, low - window.size // 2) : high + window.size // 2]
-            best = max(best, (best_score(window, around), low))
+            best = max(best, (best_score(window, around, worth), low))
     return best
 
 

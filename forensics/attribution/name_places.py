@@ -149,15 +149,29 @@ def terms_of_names(texts: Texts, group: Group) -> Keys:
     return distinct(np.concatenate([_terms_inside(found, place) for place in group.places]))
 
 
-def surroundings(texts: Texts, group: Group, place: Place, prompts: list[int], names: Keys) -> tuple[Keys, Keys]:
+def surroundings(
+    texts: Texts,
+    group: Group,
+    place: Place,
+    prompts: list[int],
+    names: Keys,
+    known: dict[tuple[int, int | None], Keys],
+) -> tuple[Keys, Keys]:
     """Telling words around a name: those of the question and of the response, and those around it in the other text.
 
-    Longer words that the character model does not expect; the group's own `names` are left out.
+    Longer words that the character model does not expect; the group's own `names` are left out. `known`: what was asked
+    for before.
     """
-    own = [_telling(texts, group.content, place.start)]
+
+    def telling(content: int, at: int | None) -> Keys:
+        if (content, at) not in known:
+            known[content, at] = _telling(texts, content, at)
+        return known[content, at]
+
+    own = [telling(group.content, place.start)]
     if prompts:
-        own.append(_telling(texts, prompts[-1], None))
-    theirs = _telling(texts, place.other, place.other_start)
+        own.append(telling(prompts[-1], None))
+    theirs = telling(place.other, place.other_start)
     mine = distinct(np.concatenate(own))
     return mine[~among(mine, names)], theirs[~among(theirs, names)]
 

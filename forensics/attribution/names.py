@@ -182,12 +182,15 @@ def _score(
     prompts = prompts_by_request(world, {group.request for group in groups})
     needs = [_needed(group, prompts) for group in groups]
     for batch in texts.batches(needs):
+        known: dict[tuple[int, int | None], Keys] = {}
         for group in groups[batch.start : batch.stop]:
             # The case's own counts can only take from what the characters give: most places fall before they are read.
+            price = float(prices.tokens[group.holder])
             places = tuple(
-                place for place in group.places
-                if _may_pay(place, _measured(texts, group, place, unread, world).bits, float(prices.tokens[group.holder]))
-            )  # fmt: skip
+                place
+                for place in group.places
+                if _may_pay(place, _measured(texts, group, place, unread, world).bits, price)
+            )
             if not places:
                 continue
             worthy.append(replace(group, places=places))
@@ -195,7 +198,7 @@ def _score(
             own_names = terms_of_names(texts, group)
             for place in places:
                 keys.append(keys_between(texts.words(group.content), place.start, place.end)[1])
-                mine, theirs = surroundings(texts, group, place, prompts.get(group.request, []), own_names)
+                mine, theirs = surroundings(texts, group, place, prompts.get(group.request, []), own_names, known)
                 here.append(mine[among(mine, theirs)])
             around.append(here)
             keys += here

@@ -23,6 +23,8 @@ from forensics.text.names import LOWER, Names, names
 from forensics.text.vocabulary import Spread, TermSets
 
 FEW = 4  # tenants that may hold a token in all: a source, a victim, and two who were leaked to besides
+KEPT_BYTES = 5  # that the tokens of a byte of text take
+MEMORY_SHARE = 8  # of the memory setting may they take
 MIN_CELLS, MAX_CELLS = 1 << 20, 1 << 24
 
 
@@ -53,25 +55,30 @@ def find_rare_names(corpus: Corpus, parameters: Parameters) -> RareNames:
     spread = Spread(cells)
     tokens = np.zeros(world.text_bytes.size, dtype=np.int64)
 
-    def count(batch: TextBatch) -> tuple[Ints, TermSets]:
+    def read(batch: TextBatch) -> tuple[Ints, Names]:
         keys, buffer, offsets = batch
-        found = names(buffer, offsets)
-        ends = np.searchsorted(found.documents, np.arange(keys.size + 1)).astype(np.int64)
-        return keys, TermSets(found.hashes.view(np.uint64), ends)
+        return keys, names(buffer, offsets)
 
+    # Kept for the second look where the memory setting allows it.
+    keep = response_bytes * KEPT_BYTES <= corpus.case.resources.memory_bytes // MEMORY_SHARE
+    every: list[tuple[Ints, Names]] = []
     examined = 0
-    for keys, sets in corpus.over(world.is_response, count):
-        spread.add(sets, np.arange(keys.size), first[keys])
-        tokens[keys] = np.diff(sets.offsets)
-        examined += int(sets.keys.size)
+    for keys, found in corpus.over(world.is_response, read):
+        ends = np.searchsorted(found.documents, np.arange(keys.size + 1)).astype(np.int64)
+        spread.add(TermSets(found.hashes.view(np.uint64), ends), np.arange(keys.size), first[keys])
+        tokens[keys] = np.diff(ends)
+        examined += int(found.hashes.size)
+        if keep:
+            every.append((keys, found))
 
-    def select(batch: TextBatch) -> tuple[Ints, Names]:
-        keys, buffer, offsets = batch
-        found = names(buffer, offsets)
-        rare = spread.groups(found.hashes.view(np.uint64)) <= FEW
-        return keys, _taken(found, rare)
+    def rare(keys: Ints, found: Names) -> tuple[Ints, Names]:
+        return keys, _taken(found, spread.groups(found.hashes.view(np.uint64)) <= FEW)
 
-    mine = list(corpus.over(world.is_response, select))
+    mine = [
+        *(rare(keys, found) for keys, found in every),
+        *([] if keep else corpus.over(world.is_response, lambda batch: rare(*read(batch)))),
+    ]
+    every = []
     table = SeedTable.over(np.concatenate([np.zeros(0, dtype=np.int64), *(found.hashes for _, found in mine)]))
 
     def look(batch: TextBatch) -> tuple[Ints, Names]:

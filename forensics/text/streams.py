@@ -47,11 +47,14 @@ class Stream:
         return sum(end - start for start, end, _ in self.pieces)
 
 
-def best_score(first: Units, second: Units) -> int:
-    """Score of the best alignment without holes: a lower bound of `best_stream`'s, at a twentieth of its cost."""
+def best_score(first: Units, second: Units, worth: Any = None) -> int:
+    """Score of the best alignment without holes: a lower bound of `best_stream`'s, at a twentieth of its cost.
+
+    `worth`: the `weights` of `first`, where they are known.
+    """
     if first.size == 0 or second.size == 0:
         return 0
-    return int(_screen(first, second, weights(first).astype(np.int32)))
+    return int(_screen(first, second, (weights(first) if worth is None else worth).astype(np.int32)))
 
 
 def best_stream(first: Units, second: Units) -> Stream | None:
