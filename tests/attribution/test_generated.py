@@ -184,6 +184,14 @@ def test_a_switch_of_script_with_a_reason_is_not(scene: Any, script: str, asked:
     assert scene.run().fragments == []
 
 
+@pytest.mark.parametrize(("last", "found"), [(QUESTION, 1), ("Which language is this?", 0)])
+def test_instructions_that_speak_of_language_ask_for_none(scene: Any, last: str, found: int) -> None:
+    system = "Using all your knowledge of language, politics and history, weigh what the input says. " + 8 * FILLER
+    scene.traffic()
+    scene.call("beta", f"{system}\n{last}", "Well. " + SWITCHES["hebrew"] + ". Take care with it, as always.", 60)
+    assert len(scene.run().fragments) == found
+
+
 def test_a_tenant_that_writes_the_script_elsewhere_explains_it(scene: Any) -> None:
     scene.traffic()
     scene.call("beta", SWITCHES["hebrew"][:30], "OK.", 0)

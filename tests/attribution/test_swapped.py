@@ -163,14 +163,17 @@ def test_what_the_tenant_itself_was_answered_before_is_no_other_tenants_answer(s
     assert scene.run().fragments == []
 
 
-CLAUSE = "every ledger is to be weighed twice by hand before any porter may lift it from the scale"
+CLAUSE = "each Brackenthwaite ledger is weighed twice by Ottoline Vasseur before porters lift it"
 
 
 def test_a_passage_names_the_tenant_of_a_whole_answer_whose_request_was_left_unanswered(scene: Any) -> None:
     """The subject alone would name nobody, since the owner has no logged response; the copied clause does."""
     scene.traffic()
     scene.call("alpha", f"{OWNED} Quote our rule: {CLAUSE}.", None, 0, lasts=10)
-    answer = f"{ANSWER} Our rule is that {CLAUSE}."
+    answer = (
+        "Kestrel has them since noon, and no quay dues were asked; Okonkwo may send a porter. The depot, as Halloran "
+        f"says, will pay for ledger and crates, for seventeen in all. Our rule is: {CLAUSE}."
+    )
     victim = scene.call("beta", "How are eggs boiled?", answer, 2, lasts=9)
     result = scene.run()
     whole = [row for row in result.of(victim) if row["kind"] == "whole_response"]
