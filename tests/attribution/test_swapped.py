@@ -47,9 +47,12 @@ def test_a_chain_of_shifted_answers_is_probable(scene: Any) -> None:
         for i, (question, _) in enumerate(CASES)
     ]
     result = scene.run()
-    # The first one's answer is the last one's, which had not yet asked.
-    assert found(result) == [(ids[i], "whole_response", [f"t-{i - 1}"]) for i in range(1, len(CASES))]
-    assert {row["machine_verdict"] for row in result.fragments} == {"probable"}
+    # The first one's answer is the last one's, which had not yet asked: foreign, since its own went to the second.
+    assert found(result) == [
+        (ids[0], "whole_response", []),
+        *((ids[i], "whole_response", [f"t-{i - 1}"]) for i in range(1, len(CASES))),
+    ]
+    assert [row["machine_verdict"] for row in result.fragments] == ["undetermined"] + ["probable"] * (len(CASES) - 1)
 
 
 def test_the_evidence_points_into_the_other_prompt(scene: Any) -> None:
