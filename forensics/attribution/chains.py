@@ -344,7 +344,8 @@ def left_behind(context: Context, found: list[Judged], reported: set[int]) -> li
     world, texts = context.world, context.texts
     gone: dict[int, Judged] = {}
     for item in found:
-        if item.stratum == STRATUM and len(item.units) == 1 and len(item.ranked) == 1:
+        sure = item.evidence.net_bits >= context.parameters.probable_bits
+        if item.stratum == STRATUM and sure and len(item.units) == 1 and len(item.ranked) == 1:
             gone.setdefault(item.ranked[0].request, item)
     told = reported | {item.candidate.use for item in found}
     vocabulary = context.strange.vocabulary

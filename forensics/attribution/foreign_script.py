@@ -30,10 +30,13 @@ GAP = 12  # units of another script that a foreign passage may hold at a time: a
 
 # Words (folded) in a prompt that explain another script.
 LANGUAGE_WORDS = (
-    "translat", "language", "arabic", "hebrew", "russian", "ukrain", "greek", "chinese", "mandarin", "cantonese",
+    "translat", "arabic", "hebrew", "russian", "ukrain", "greek", "chinese", "mandarin", "cantonese",
     "japanese", "kanji", "kana", "korean", "hangul", "thai", "hindi", "bilingual", "multilingual", "locali",
-    "ubersetz", "traduc", "tradui", "tlumacz", "перевод", "перевед", "翻译", "翻訳", "翻譯", "번역", "语言", "言語",
+    "ubersetz", "traduc", "tradui", "tlumacz", "перевод", "перевед", "翻译", "翻訳", "翻譯", "번역",
 )  # fmt: skip
+# The same only near the end of a prompt: long instructions speak of language when they mean words.
+ASKED_WORDS = ("language", "语言", "言語")
+ASKED_UNITS = 400
 
 
 def find_switches(
@@ -151,6 +154,8 @@ def _explained(texts: Texts, prompts: list[int], script: int) -> bool:
             return True
         lowered = "".join(map(chr, folded.units.tolist()))
         if any(word in lowered for word in LANGUAGE_WORDS):
+            return True
+        if any(word in lowered[-ASKED_UNITS:] for word in ASKED_WORDS):
             return True
     return False
 

@@ -132,7 +132,9 @@ def judge_generated(
                 [],
             )
         # In everyday words models repeat themselves at greater length.
-        if particular >= ONLY_BITS or net >= PLACED_BITS:
+        # Who was given a whole answer first is its owner rather than a victim.
+        first = candidate.family == "repeated" and kind == "whole_response"
+        if not first and (particular >= ONLY_BITS or net >= PLACED_BITS):
             return found(
                 kind,
                 "undetermined",

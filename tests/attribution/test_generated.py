@@ -121,9 +121,10 @@ def test_a_passage_given_in_several_places_is_a_habit(scene: Any, worker: str, r
 def test_that_somebody_else_was_near_does_not_speak_for_a_tenant_elsewhere(scene: Any) -> None:
     """Alpha's prompt has a word of the passage, on another worker; gamma, who was near, has none."""
     scene.traffic()
-    scene.call("alpha", "Who was Zuleika Brandreth?", f"A novelist. {QUOTED}", -600, lasts=10, worker="w5")
-    scene.call("gamma", "Why is glass clear?", f"Light passes. {QUOTED}", 0, lasts=10)
-    victim = scene.call("beta", QUESTION, f"Boil them for a while! {QUOTED}", 4, lasts=12)
+    passage = "Brandreth anchors off Lundy at dusk with madder."
+    scene.call("alpha", "Where did Brandreth go with madder?", f"As told: {passage}", -600, lasts=10, worker="w5")
+    scene.call("gamma", "Why is glass clear?", f"Light passes. {passage}", 0, lasts=10)
+    victim = scene.call("beta", QUESTION, f"Boil them for a while! {passage}", 4, lasts=12)
     assert all(row["sources"] == [] for row in scene.run().of(victim))
 
 
@@ -182,6 +183,15 @@ def test_a_switch_of_script_with_a_reason_is_not(scene: Any, script: str, asked:
     prompt = asked.format(name=script.title(), start=passage[:9])
     scene.call("beta", prompt, FILLER + passage + ". " + FILLER, 60)
     assert scene.run().fragments == []
+
+
+@pytest.mark.parametrize(("last", "found"), [(QUESTION, 1), ("Which language is this?", 0)])
+def test_instructions_that_speak_of_language_ask_for_none(scene: Any, last: str, found: int) -> None:
+    system = "Using all your knowledge of language, politics and history, weigh what the input says. " + 8 * FILLER
+    scene.traffic()
+    answer = "Well. " + SWITCHES["hebrew"] + ". Take care with it, as always."
+    asked = scene.call("beta", f"{system}\n{last}", answer, 60)
+    assert len(scene.run().of(asked)) == found
 
 
 def test_a_tenant_that_writes_the_script_elsewhere_explains_it(scene: Any) -> None:

@@ -47,9 +47,12 @@ def test_a_chain_of_shifted_answers_is_probable(scene: Any) -> None:
         for i, (question, _) in enumerate(CASES)
     ]
     result = scene.run()
-    # The first one's answer is the last one's, which had not yet asked.
-    assert found(result) == [(ids[i], "whole_response", [f"t-{i - 1}"]) for i in range(1, len(CASES))]
-    assert {row["machine_verdict"] for row in result.fragments} == {"probable"}
+    # The first one's answer is the last one's, which had not yet asked: foreign, since its own went to the second.
+    assert found(result) == [
+        (ids[0], "whole_response", []),
+        *((ids[i], "whole_response", [f"t-{i - 1}"]) for i in range(1, len(CASES))),
+    ]
+    assert [row["machine_verdict"] for row in result.fragments] == ["undetermined"] + ["probable"] * (len(CASES) - 1)
 
 
 def test_the_evidence_points_into_the_other_prompt(scene: Any) -> None:
@@ -163,14 +166,17 @@ def test_what_the_tenant_itself_was_answered_before_is_no_other_tenants_answer(s
     assert scene.run().fragments == []
 
 
-CLAUSE = "every ledger is to be weighed twice by hand before any porter may lift it from the scale"
+CLAUSE = "each Brackenthwaite ledger is weighed twice by Ottoline Vasseur before porters lift it"
 
 
 def test_a_passage_names_the_tenant_of_a_whole_answer_whose_request_was_left_unanswered(scene: Any) -> None:
     """The subject alone would name nobody, since the owner has no logged response; the copied clause does."""
     scene.traffic()
     scene.call("alpha", f"{OWNED} Quote our rule: {CLAUSE}.", None, 0, lasts=10)
-    answer = f"{ANSWER} Our rule is that {CLAUSE}."
+    answer = (
+        "Kestrel has them since noon, and no quay dues were asked; Okonkwo may send a porter. The depot, as Halloran "
+        f"says, will pay for ledger and crates, for seventeen in all. Our rule is: {CLAUSE}."
+    )
     victim = scene.call("beta", "How are eggs boiled?", answer, 2, lasts=9)
     result = scene.run()
     whole = [row for row in result.of(victim) if row["kind"] == "whole_response"]
