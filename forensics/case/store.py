@@ -34,6 +34,8 @@ SCHEMA = (
     "schema/controls",
 )
 Parameters = dict[str, object]
+# Rows that DuckDB gathers before it compresses and writes them. Its usual 122,880 rows of long texts are gigabytes.
+_ROW_GROUP = 8192
 
 
 @dataclass(frozen=True)
@@ -95,11 +97,17 @@ class Case:
                 "threads": str(resources.threads),
                 "memory_limit": f"{max(resources.memory_bytes // 2, 256 << 20)}B",
                 "temp_directory": str(scratch),
+                "write_buffer_row_group_count": "1",
             }
             try:
-                connection = duckdb.connect(str(root / "case.duckdb"), read_only=read_only, config=config)
-            except duckdb.IOException as error:
-                if "lock" in str(error).lower():
+                connection = duckdb.connect(":memory:", config=config)
+                path = str(root.absolute() / "case.duckdb").replace("'", "''")
+                options = f"ROW_GROUP_SIZE {_ROW_GROUP}" + (", READ_ONLY" if read_only else "")
+                connection.execute(f"ATTACH '{path}' AS evidence_case ({options})")
+                connection.execute("USE evidence_case")
+            except (duckdb.IOException, duckdb.ResourceInUseException) as error:
+                connection.close()
+                if isinstance(error, duckdb.ResourceInUseException) or "lock" in str(error).lower():
                     raise UsageError(f"{root} is in use by another forensics process; wait for it to end") from None
                 raise
         finally:
@@ -138,6 +146,7 @@ class Case:
         """Result of query `name` in Arrow batches of at most `rows`, on a cursor of its own (bounded memory)."""
         cursor = self._connection.cursor()
         try:
+            cursor.execute("USE evidence_case")
             yield from cursor.sql(load_query(name), params=_bound(name, parameters)).to_arrow_reader(rows)
         finally:
             cursor.close()
