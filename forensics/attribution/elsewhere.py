@@ -17,17 +17,19 @@ from forensics.text.fingerprint import GRAM, SeedFilter, select, sift
 from forensics.text.keys import among, distinct
 
 Passage = tuple[int, int, int]  # text, first and last unit
+ALONG = 64  # units by which grams of one copy may be displaced
 LEAST = 0.6  # share of the passage's fingerprints that a text must hold
 WHOLE = 0.9  # share from which on it holds the passage as a whole: what is at its ends may differ
 
 
 @dataclass(frozen=True)
 class Other:
-    """Another text with the passage: the share (0..1) of it that it holds, and where the passage begins in it."""
+    """Another text with the passage: the share (0..1) of it that it holds, and where its first and last gram stand."""
 
     content: int
     share: float
-    at: int
+    start: int
+    end: int
 
 
 def others(corpus: Corpus, passages: list[Passage]) -> list[list[Other]]:
@@ -68,18 +70,21 @@ def _holding(corpus: Corpus, wanted: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def _of(passage: Passage, keys: Ints, places: Ints, hashes: Ints, texts: Ints, there: Ints) -> list[Other]:
-    content, low, _ = passage
+    content = passage[0]
     firsts, lasts = np.searchsorted(hashes, keys), np.searchsorted(hashes, keys, side="right")
     held: dict[int, set[int]] = {}
-    shifts: dict[int, list[int]] = {}
+    spots: dict[int, list[tuple[int, int]]] = {}
     for number, (first, last) in enumerate(zip(firsts.tolist(), lasts.tolist(), strict=True)):
         for row in range(first, last):
             text = int(texts[row])
             if text != content:
                 held.setdefault(text, set()).add(number)
-                shifts.setdefault(text, []).append(int(there[row]) - int(places[number]))
-    return [
-        Other(text, len(numbers) / keys.size, max(0, low + int(np.median(shifts[text]))))
-        for text, numbers in sorted(held.items())
-        if len(numbers) >= LEAST * keys.size
-    ]
+                spots.setdefault(text, []).append((int(there[row]) - int(places[number]), int(there[row])))
+    found = []
+    for text, numbers in sorted(held.items()):
+        if len(numbers) >= LEAST * keys.size:
+            # A text can hold the passage twice: the places of one copy belong together.
+            shift = sorted(by for by, _ in spots[text])[len(spots[text]) // 2]
+            along = [place for by, place in spots[text] if abs(by - shift) <= ALONG]
+            found.append(Other(text, len(numbers) / keys.size, max(0, min(along) - GRAM + 1), max(along) + 1))
+    return found

@@ -166,8 +166,8 @@ def _holders(world: World, candidate: Candidate, found: list[Other]) -> tuple[li
             if (other.content, unit) not in known and (side == 0 or started < stop):
                 more.append(
                     Holder(
-                        other.content, unit, side, candidate.start, candidate.start + reach, other.at,
-                        other.at + best.other_end - best.other_start, reach,
+                        other.content, unit, side, candidate.start, candidate.start + reach, other.start, other.end,
+                        reach,
                     )
                 )  # fmt: skip
     return more, own
@@ -203,8 +203,10 @@ def _look(
         if stream is None or not _is_stream(whole, stream):
             continue
         stream = _moved(stream, first)
-        passage = whole[stream.start : stream.end]
-        if any(best_score(passage, texts.folded(c).units) >= OWN_SCORE * stream.score for c in own):
+        # The pieces alone: what stands between them may well be the recipient's own.
+        pieces = np.concatenate([whole[low:high] for low, high, _ in stream.pieces])
+        theirs_all = best_score(pieces, there[stream.other_start : stream.other_end])
+        if any(best_score(pieces, texts.folded(c).units) >= OWN_SCORE * theirs_all for c in own):
             continue
         results.append(_Found(content, unit, side, stream))
     return _candidates(world, suspect, results)

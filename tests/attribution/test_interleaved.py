@@ -153,3 +153,137 @@ def test_a_text_that_stands_in_one_piece_stays_verbatim(scene: Any) -> None:
     record(scene, f"{OWN[:150]} {ALPHA} {OWN[150:]}")
     fragment = scene.run().only()
     assert (fragment["kind"], fragment["sources"]) == ("verbatim", ["alpha"])
+
+
+LETTER = "Write the next part of the story."  # a request that says nothing of its answer
+TALE = (
+    "When the ferryman Aldous came down to the water the lantern was out and nobody answered from the far shore, so he "
+    "sat on the upturned skiff and counted the bells of the convent until the fog had swallowed even those, and only "
+    "then did he see that the rope had been cut with something sharper than any knife the fishermen of Orlo carry"
+)
+
+
+def tale_in_pieces(scene: Any, answer: str, alpha: str = TALE, question: str = LETTER) -> str:
+    """Alpha's answer whole, beta's mixed, both in flight; no prompt says anything of either."""
+    scene.traffic()
+    scene.call("alpha", question, alpha, 58, lasts=20)
+    return str(scene.call("beta", QUESTION, answer, 60, lasts=10))
+
+
+def test_a_generated_stream_names_the_tenant_that_has_it_whole(scene: Any) -> None:
+    """Neither prompt has words of it: named, but not as probable, and the doubt is said."""
+    answer = mix(words(OWN), words(TALE))
+    recipient = tale_in_pieces(scene, answer)
+    fragment = scene.run().only()
+    assert (fragment["recipient_request_id"], fragment["sources"]) == (recipient, ["alpha"])
+    assert (fragment["kind"], fragment["machine_verdict"]) == ("altered", "possible")
+    assert "may itself not be its tenant's own" in fragment["verdict_reason"]
+    assert covered(fragment, answer) > 0.9
+
+
+def test_a_generated_stream_about_the_sources_prompt_is_probable(scene: Any) -> None:
+    tale_in_pieces(
+        scene, mix(words(OWN), words(TALE)), question="Tell of the ferryman Aldous, the convent and the skiff of Orlo."
+    )
+    fragment = scene.run().only()
+    assert (fragment["sources"], fragment["machine_verdict"]) == (["alpha"], "probable")
+
+
+def test_a_generated_stream_about_the_recipients_prompt_names_nobody(scene: Any) -> None:
+    """Beta asked for the tale; alpha was given it whole: whose mix-up this is cannot be told."""
+    scene.traffic()
+    scene.call("alpha", LETTER, TALE, 58, lasts=20)
+    question = "Tell of the ferryman Aldous, the convent, the skiff and the bells of Orlo."
+    scene.call("beta", question, mix(words(OWN), words(TALE)), 60, lasts=10)
+    assert [f["sources"] for f in scene.run().fragments if f["recipient_request_id"] == "r-005"] in ([], [[]])
+
+
+def test_three_generated_streams(scene: Any) -> None:
+    scene.call("gamma", "Go on.", GAMMA, 57, lasts=20)
+    tale_in_pieces(scene, mix(words(OWN), words(TALE), words(GAMMA)))
+    assert sorted(f["sources"] for f in scene.run().fragments) == [["alpha"], ["gamma"]]
+
+
+def test_the_mixed_stretch_need_not_be_the_strangest(scene: Any) -> None:
+    """A list of names and numbers of beta's own before it is new order, too."""
+    listed = ", ".join(f"{first} {second}-{n}" for n, (first, second) in enumerate(
+        (a + b, c + d) for a in ("Bor", "Tal", "Vik", "Sem") for b in ("an", "us", "el", "ot", "ir")
+        for c in ("Qua", "Zed", "Hul") for d in ("rin", "mov", "pek")
+    ))  # fmt: skip
+    scene.traffic()
+    scene.call("alpha", LETTER, TALE, 58, lasts=20)
+    scene.call("beta", f"List these: {listed}", f"{listed}. {mix(words(OWN), words(TALE))}", 60, lasts=10)
+    named = [f for f in scene.run().fragments if f["sources"]]
+    assert [f["sources"] for f in named] == [["alpha"]]
+    assert named[0]["start"] >= len(listed)
+
+
+def test_who_supplied_the_text_before_is_the_source_of_a_generated_stream(scene: Any) -> None:
+    """Alpha's answer in flight is itself gamma's letter, sent long before: gamma is named, alpha is not."""
+    scene.call("gamma", f"Correct this, please: {ALPHA}.", "Done.", 5, lasts=2)
+    tale_in_pieces(scene, mix(words(OWN), words(ALPHA)), alpha=ALPHA)
+    named = {f["recipient_request_id"]: f["sources"] for f in scene.run().fragments}
+    assert named["r-006"] == ["gamma"]
+
+
+def test_an_earlier_supplier_stands_beside_the_one_in_flight(scene: Any) -> None:
+    """Both sent the same letter: which of the two it was, the text cannot tell."""
+    scene.call("gamma", f"Correct this, please: {ALPHA}.", "Done.", 5, lasts=2)
+    record(scene, mix(words(OWN), words(ALPHA)))
+    assert scene.run().only()["sources"] == ["alpha", "gamma"]
+
+
+def test_what_the_recipient_had_sent_before_is_own(scene: Any) -> None:
+    """In an earlier request of beta's, not in this one's prompt."""
+    scene.call("beta", f"Keep this letter for later: {ALPHA}.", "Noted.", 5, lasts=2)
+    recipient = record(scene, mix(words(OWN), words(ALPHA)))
+    result = scene.run()
+    assert result.fragments == []
+    assert "own_material" in result.rules(recipient)
+
+
+def test_a_stream_that_many_supplied_is_shared(scene: Any) -> None:
+    for number in range(4):
+        scene.call(f"other-{number}", f"Number {number}, correct this: {ALPHA}.", "Done.", 5 + number, lasts=1)
+    recipient = record(scene, mix(words(OWN), words(ALPHA)))
+    result = scene.run()
+    assert [f for f in result.fragments if f["sources"]] == []
+    assert "shared" in result.rules(recipient)
+
+
+def test_a_form_that_is_filled_in_is_no_stream(scene: Any) -> None:
+    """Alpha's answer is the empty form, beta's the same form with values: holes and one question, no mixture."""
+    fields = ("Vessel", "Harbour of call", "Tonnage", "Captain on duty", "Cargo", "Berth assigned", "Pilot", "Insurer")
+    empty = "; ".join(f"{name}: unknown" for name in fields)
+    filled = "; ".join(f"{name}: item {number} of the list" for number, name in enumerate(fields))
+    scene.traffic()
+    scene.call("alpha", "Fill in the form of the harbour office.", empty, 58, lasts=20)
+    scene.call("beta", "Fill in the form of the harbour office.", filled, 60, lasts=10)
+    assert [f for f in scene.run().fragments if f["sources"]] == []
+
+
+def test_both_answers_are_mixtures(scene: Any) -> None:
+    """No answer holds either text whole; the prompts do."""
+    both = mix(words(ALPHA), words(GAMMA))
+    scene.traffic()
+    scene.call("alpha", f"Put this politely: {ALPHA}.", both, 58, lasts=20)
+    scene.call("gamma", f"Put this politely: {GAMMA}.", mix(words(GAMMA), words(ALPHA)), 60, lasts=20)
+    named = {f["recipient_request_id"]: f["sources"] for f in scene.run().fragments if f["sources"]}
+    assert named == {"r-004": ["gamma"], "r-005": ["alpha"]}
+
+
+def test_two_mixtures_that_no_prompt_explains_name_nobody(scene: Any) -> None:
+    scene.traffic()
+    scene.call("alpha", LETTER, mix(words(TALE), words(GAMMA)), 58, lasts=20)
+    scene.call("gamma", "Go on.", mix(words(GAMMA), words(TALE)), 60, lasts=20)
+    assert [f for f in scene.run().fragments if f["sources"]] == []
+
+
+def test_a_stream_of_an_answer_that_went_astray_is_its_owners(scene: Any) -> None:
+    """Alpha was given gamma's answer whole (gamma's prompt shows it), beta the same in pieces."""
+    scene.traffic()
+    scene.call("gamma", "Tell of the ferryman Aldous, the convent and the skiff of Orlo.", TALE, 50, lasts=4)
+    scene.call("alpha", LETTER, TALE, 58, lasts=20)
+    scene.call("beta", QUESTION, mix(words(OWN), words(TALE)), 60, lasts=10)
+    named = {f["recipient_request_id"]: f["sources"] for f in scene.run().fragments if f["sources"]}
+    assert named["r-006"] == ["gamma"]
