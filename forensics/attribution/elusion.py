@@ -9,13 +9,14 @@ from __future__ import annotations
 import csv
 import io
 from collections import defaultdict
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from forensics.case.csv_file import csv_bytes, csv_value
+from forensics.case.csv_file import csv_bytes, csv_cell, csv_value
 from forensics.case.errors import MissingInput, UsageError
 from forensics.case.store import Case
 
@@ -65,11 +66,16 @@ def record_readings(case: Case, path: Path) -> int:
         raise MissingInput(f"{path} is not there")
     text = path.read_bytes().decode("utf-8-sig", "replace")
     reader = csv.DictReader(io.StringIO(text, newline=""))
-    if not {"request_id", "decision", "name"} <= set(reader.fieldnames or ()):
+    try:
+        named = set(reader.fieldnames or ())
+    except csv.Error:
+        named = set()
+    if not {"request_id", "decision", "name"} <= named:
         raise UsageError("a list of readings has the columns request_id, decision and name")
-    sampled = {row[2] for row in case.rows("attribution/elusion_list")}
+    # An id comes back as the list showed it: control characters visible, formulas inert.
+    sampled = {csv_value(csv_cell(row[2])): row[2] for row in case.rows("attribution/elusion_list")}
     rows = []
-    for number, row in enumerate(reader, start=2):
+    for number, row in _numbered(reader):
         decision = (row["decision"] or "").strip().lower()
         if not decision:
             continue
@@ -78,7 +84,7 @@ def record_readings(case: Case, path: Path) -> int:
             raise UsageError(f"row {number}: a decision is one of {', '.join(DECISIONS)}, with a name beside it")
         if request_id not in sampled:
             raise UsageError(f"row {number}: that request is not in the sample of this case")
-        rows.append((request_id, decision, name))
+        rows.append((sampled[request_id], decision, name))
     moment = datetime.now(UTC).replace(tzinfo=None)
     if rows:
         with case.transaction():
@@ -95,3 +101,13 @@ def record_readings(case: Case, path: Path) -> int:
             )
         case.record("elusion", f"{len(rows)} readings", reason=", ".join(sorted({r[2] for r in rows})))
     return len(rows)
+
+
+def _numbered(reader: csv.DictReader[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Rows with their numbers. Raises UsageError where it is no CSV."""
+    number = 1
+    try:
+        for number, row in enumerate(reader, start=2):
+            yield number, row
+    except csv.Error:
+        raise UsageError(f"row {number + 1} is not CSV; check its quotes") from None
