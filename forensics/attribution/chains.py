@@ -35,6 +35,7 @@ from forensics.attribution.texts import Texts
 
 RARE_SHARE = 0.5  # share of the tenants of the language that may use a term
 KNOWN_BITS = 12.0  # of a link that a copied passage proves already
+SILENT_BITS = -1.0  # of an answer whose words say nothing; below it they speak for another place
 ROW_BITS = 8.0  # net bits for reporting a row of displaced answers at all
 SAYS_UNITS = 60  # letters of an answer below which it may be a refusal or a word of thanks, and anybody's
 Features = dict[str, Any]
@@ -178,12 +179,12 @@ def features_of(world: World, link: Link) -> Features:
 
 
 def judge_rows(
-    context: Context, links: list[Link], reported: set[int], named: dict[int, set[int]], hits: Hits, correlated: bool
+    context: Context, links: list[Link], reported: set[int], hits: Hits, correlated: bool
 ) -> tuple[list[Judged], dict[int, Features]]:
     """Fragments of the links, and the features of the chain for each response use that belongs to one.
 
-    `reported`: uses that have fragments already; their chain is told, and nothing is added but the whole answer where
-    its tenant is the one that a sure fragment of a part of it names (`named`, by use).
+    `reported`: uses that have fragments already; their chain is told, and nothing is added: that a passage is copied
+    does not prove that the rest of the answer is its tenant's, too.
     """
     world = context.world
     uses = _uses(context, links)
@@ -194,18 +195,20 @@ def judge_rows(
     kept = {
         claim.likely.suspect.use for claim in without_own(context.corpus, list(claims.values()), context.prompts, hits)
     }
-    found = [
-        _by_place(context, link, use, known=True)
-        for use, link in uses
-        if use in reported and _foreign(world, link) and named.get(use) == {int(world.requests.unit[link.source])}
-    ]
+    found = []
     for use, link in chosen:
         if use in claims:
             if use in kept:
                 found.append(_spoken(context, link, claims[use], correlated))
-        elif link.gain > -LINK_BITS and link.row.form == "shifted" and not _is_phrase(context, use):
+        elif _is_silent(context, link) and link.row.form == "shifted" and not _is_phrase(context, use):
             found.append(_by_place(context, link, use))
     return found, marks
+
+
+def _is_silent(context: Context, link: Link) -> bool:
+    """Does the answer say nothing against its place in a row that is sure enough to speak for it?"""
+    row = link.row
+    return link.gain >= SILENT_BITS and row.bits - row.charge >= context.parameters.generated_bits
 
 
 def _is_phrase(context: Context, use: int) -> bool:
@@ -288,8 +291,8 @@ def _spoken(context: Context, link: Link, claim: Claim, correlated: bool) -> Jud
     return replace(made, evidence=evidence, reason=reason)
 
 
-def _by_place(context: Context, link: Link, use: int, *, known: bool = False) -> Judged:
-    """A link that says nothing itself, or nothing but a passage that names its tenant already (`known`)."""
+def _by_place(context: Context, link: Link, use: int) -> Judged:
+    """A link that says nothing itself."""
     world, texts, row = context.world, context.texts, link.row
     requests = world.requests
     content = int(world.uses.content[use])
@@ -321,13 +324,6 @@ def _by_place(context: Context, link: Link, use: int, *, known: bool = False) ->
         share_of_response=1.0,
         features=features_of(world, link),
     )
-    if known:
-        reason = (
-            f"a passage of it names the tenant, and it stands in a {row.form} row of {len(row.recipients)} answers "
-            f"that puts the whole under that tenant's prompt ({row.bits:.0f} bits less {row.charge:.0f} for the search)"
-        )
-        units_named = [int(requests.unit[link.source])]
-        return Judged(whole, evidence, "whole_response", STRATUM, "possible", reason, units_named, sources, TRIED, None)
     reason = (
         f"hardly takes up its own prompt, and stands in a row of {len(row.recipients)} answers that is shifted by "
         f"{row.offset}, or next to its end ({row.bits:.0f} bits less {row.charge:.0f} for the search); it says too "

@@ -378,8 +378,8 @@ def _judge(
     else:
         units, verdict = [], "undetermined"
         why = "one name, and famous ones look the same; nobody is named"
-    if not units and longest < UNNAMED_UNITS:
-        return dropped(f"{agree} short names, net {net:.1f} bits; {why}")
+    if not units and (longest < UNNAMED_UNITS or net < parameters.generated_bits):
+        return dropped(f"{agree} names, short or of few bits, net {net:.1f}; {why}")
     who = "a name" if agree == 1 else f"{agree} names"
     reason = f"{who} that one other tenant alone supplies; net {net:.0f} bits "
     reason += f"({item.bits:.0f} less {item.charge:.0f} for the search); {why}"

@@ -127,7 +127,9 @@ def _work(
     names, unsaid, by_names = find_names(corpus, texts, found_so_far, excluded, correlated, parameters)
     excluded.extend(unsaid)
     strata.extend(by_names)
-    forms, formless = find_structure(corpus, texts, found_so_far, parameters)
+    # A form may name whose the labels are where another test only saw that they are foreign; `reconcile` settles it.
+    naming = [item for item in found_so_far if item.units]
+    forms, formless = find_structure(corpus, texts, naming, parameters)
     excluded.extend(formless)
     every, own, said = find_canaries(corpus, texts, listed, [*found_so_far, *names, *forms], parameters)
     excluded.extend(own)

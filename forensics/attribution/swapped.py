@@ -127,8 +127,7 @@ def find_swapped(
     rest = [pair for pair in pairs[: len(alone)] if pair.use not in known]
     reported = {item.candidate.use for item in [*judged, *copied]}
     links = find_rows(context, rest, answered, known)
-    parts = {use: units for use, units in named.items() if use not in covered}
-    rows, marks = judge_rows(context, links, reported, parts, grams, correlated)
+    rows, marks = judge_rows(context, links, reported, grams, correlated)
     taken = {item.candidate.use for item in copied}
     result = [*copied, *(item for item in joined(result, rows) if item.candidate.use not in taken)]
     result += left_behind(context, result, reported)

@@ -22,6 +22,7 @@ EXPECTED: dict[str, tuple[dict[str, str], tuple[str, ...], list[tuple[Any, ...]]
     "affected-tenants": ({}, ("tenant_id", "role"), [("acme", "source"), ("globex", "recipient")]),
     "ambiguous": ({}, ("fragment_id",), []),
     "clocks": ({}, ("near_vantage",), []),
+    "controls": ({}, ("measure",), []),
     "decoys": ({}, ("stratum",), []),
     "divergences": ({}, ("request_id",), []),
     "evidence": ({}, ("name", "records", "rejected"), [("engine.jsonl", 3, 1)]),
@@ -64,6 +65,7 @@ EXPECTED: dict[str, tuple[dict[str, str], tuple[str, ...], list[tuple[Any, ...]]
     ),
     "review-queue": ({}, ("fragment_id", "verdict"), [("f00d0001", "probable"), ("f00d0002", "undetermined")]),
     "reviews": ({}, ("fragment_id",), []),
+    "spikes": ({}, ("round",), []),
     "tenant-as-recipient": ({"tenant": "globex"}, ("request_id", "fragment_id"), [("req-1", "f00d0001")]),
     "tenant-as-source": (
         {"tenant": "acme"},

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.text.fold import fold
-from forensics.text.sequences import SPAN, Orders, neighbours
 from forensics.text.streams import HOLE, HOLE_UNIT, LEAP, LEAP_UNIT, MATCH, best_score, best_stream, likeliest
 
 LOW = -(10**9)
@@ -95,22 +94,3 @@ def test_the_likeliest_part_holds_the_stream() -> None:
     assert high - low == 160
     assert ratio > 1.3
     assert likeliest(fold(OTHER).units, fold(filler * 2).units)[2] < 1.3
-
-
-def test_the_newest_stretch_of_words() -> None:
-    """A long text that everybody writes, with a mixed stretch in the middle."""
-    common = " ".join(f"word{i % 40} and so" for i in range(200))
-    strange = " ".join(f"strange{i}" for i in range(SPAN))
-    documents = [common, common + " " + strange + " " + common, "strange0"]
-    data = [d.encode() for d in documents]
-    buffer = np.frombuffer(b"".join(data), dtype=np.uint8)
-    offsets = np.cumsum([0, *(len(d) for d in data)]).astype(np.int64)
-    sets = neighbours(buffer, offsets)
-    groups = np.array([0, 1, 2])
-    orders = Orders()
-    orders.add(sets, groups)
-    share, first = orders.unseen(sets, groups)
-    assert share[0] == 0.0
-    assert share[1] == 1.0
-    assert abs(first[1] - 600) <= 2
-    assert share[2] == 0.0  # no pair at all
