@@ -122,7 +122,9 @@ def judge_generated(
     particular = float(evidence.strength.term_bits.sum())
     enough = net >= (parameters.close_bits if close else parameters.unexplained_bits)
     # One fault leaves its passage in one place; what stands on several workers is what models say.
-    if nobodys and enough and (_one_place(candidate, ranked, net) or net >= FAR_BITS):
+    # Unless it is full of words that hardly anybody uses: then one of the others near is enough.
+    telling = placed and particular >= parameters.undetermined_bits
+    if nobodys and enough and (telling or _one_place(candidate, ranked, net) or net >= FAR_BITS):
         if strongest < NO_KIN and particular >= parameters.undetermined_bits:
             return found(
                 "undetermined",
