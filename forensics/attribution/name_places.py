@@ -8,6 +8,7 @@ dozen (a common subject, or a language that only two tenants write). Does not sc
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 import polars as pl
@@ -60,24 +61,29 @@ def groups_of(world: World, rare: RareNames, judged: list[Judged]) -> list[Group
     for item in judged:
         taken.setdefault(item.candidate.use, []).append((item.candidate.start, item.candidate.end))
     rivals = dict(rare.hits.group_by("use").agg(pl.col("seed").n_unique()).iter_rows())
+    key = ["use", "holder", "target"]
+    alone = pl.col("seed").filter(~pl.col("kind").is_in([PAIR, PLAIN_PAIR]))
+    shown = (
+        rare.hits.with_columns(
+            every=alone.n_unique().over(key), tokens=pl.Series(rare.tokens[rare.hits["content"].to_numpy()])
+        )
+        .filter((pl.col("every") <= CROWD) | (pl.col("every") <= CROWD_SHARE * pl.col("tokens")))
+        .filter((~pl.col("small") & (pl.col("kind") != START)) | (pl.col("kind") == LOWER))
+        .sort(*key, "start", "end", descending=[False, False, True, False, False], maintain_order=True)
+        .select(*key, "content", "start", "end", "other", "other_start", "kind")
+    )
     found: list[Group] = []
-    ordered = rare.hits.sort("use", "holder", "target", "start", "end", descending=[False, False, True, False, False])
-    for (use, holder, target), rows in ordered.group_by(["use", "holder", "target"], maintain_order=True):
-        part = rows.filter((~pl.col("small") & (pl.col("kind") != START)) | (pl.col("kind") == LOWER))
-        every = int(rows.filter(~pl.col("kind").is_in([PAIR, PLAIN_PAIR]))["seed"].n_unique())
-        content = int(rows["content"][0])
-        if every > CROWD and every > CROWD_SHARE * int(rare.tokens[content]):
-            continue
-        places = _places(part, taken.get(int(use), []))
+    for (use, holder, target, content), rows in groupby(shown.iter_rows(), key=lambda row: row[:4]):
+        places = _places([row[4:] for row in rows], taken.get(use, []))
         if places:
-            request = int(world.uses.request[int(use)])
-            found.append(Group(int(use), request, content, int(holder), bool(target), places, int(rivals[use])))
+            request = int(world.uses.request[use])
+            found.append(Group(use, request, content, holder, target, places, int(rivals[use])))
     return found
 
 
-def _places(rows: pl.DataFrame, taken: list[tuple[int, int]]) -> tuple[Place, ...]:
+def _places(rows: list[tuple[int, int, int, int, int]], taken: list[tuple[int, int]]) -> tuple[Place, ...]:
     found: list[Place] = []
-    for start, end, other, other_start, kind in rows.select("start", "end", "other", "other_start", "kind").iter_rows():
+    for start, end, other, other_start, kind in rows:
         if any(start < high and low < end for low, high in taken):
             continue
         last = found[-1] if found else None
