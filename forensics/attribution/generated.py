@@ -64,9 +64,12 @@ def _unit_placed(candidate: Candidate, ranked: list[Source], unit: int, net: flo
 
 def _one_place(candidate: Candidate, ranked: list[Source], net: float) -> bool:
     """Was every other tenant that was given the text given it near, or (where it is strong) on the same worker?"""
-    return candidate.family == "repeated" or all(
-        near(source) or (bool(source.same_worker) and net >= PLACED_BITS) for source in leading(ranked)
-    )
+    near_units = {
+        source.holder.unit
+        for source in leading(ranked)
+        if near(source) or (bool(source.same_worker) and net >= PLACED_BITS)
+    }  # of several places of one tenant, one is enough
+    return candidate.family == "repeated" or near_units == {source.holder.unit for source in leading(ranked)}
 
 
 def needed_bits(evidence: Evidence, parameters: Parameters, unit: int, placed: bool) -> float:
@@ -122,9 +125,7 @@ def judge_generated(
     particular = float(evidence.strength.term_bits.sum())
     enough = net >= (parameters.close_bits if close else parameters.unexplained_bits)
     # One fault leaves its passage in one place; what stands on several workers is what models say.
-    # Unless it is full of words that hardly anybody uses: then one of the others near is enough.
-    telling = placed and particular >= parameters.undetermined_bits
-    if nobodys and enough and (telling or _one_place(candidate, ranked, net) or net >= FAR_BITS):
+    if nobodys and enough and (_one_place(candidate, ranked, net) or net >= FAR_BITS):
         if strongest < NO_KIN and particular >= parameters.undetermined_bits:
             return found(
                 "undetermined",
