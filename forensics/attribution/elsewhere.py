@@ -13,8 +13,9 @@ import numpy as np
 
 from forensics.attribution.corpus import Corpus, TextBatch
 from forensics.attribution.holdings import Ints
-from forensics.text.fingerprint import GRAM, SeedFilter, select, sift
+from forensics.text.fingerprint import GRAM, select
 from forensics.text.keys import among, distinct
+from forensics.text.seed_search import SeedFilter, sift
 
 Passage = tuple[int, int, int]  # text, first and last unit
 ALONG = 64  # units by which grams of one copy may be displaced

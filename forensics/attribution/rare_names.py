@@ -18,8 +18,8 @@ from forensics.attribution.hits import DECOY, SUPPLIED, Hits, find_hits
 from forensics.attribution.holdings import Ints
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.seeds import NO_CONTEXT, NO_KINDS, Rows
-from forensics.text.fingerprint import SeedTable
 from forensics.text.names import LOWER, Names, names
+from forensics.text.seed_search import SeedTable
 from forensics.text.vocabulary import Spread, TermSets
 
 FEW = 4  # tenants that may hold a token in all: a source, a victim, and two who were leaked to besides

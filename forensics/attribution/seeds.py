@@ -18,10 +18,11 @@ import numpy.typing as npt
 from forensics.attribution.corpus import Corpus, TextBatch
 from forensics.attribution.holdings import Ints
 from forensics.attribution.partitions import Partitions, Table, rows_of, that_matter
-from forensics.text.fingerprint import SeedFilter, contexts, select, sift
+from forensics.text.fingerprint import contexts, select
 from forensics.text.identifiers import identifiers
 from forensics.text.keys import distinct
 from forensics.text.scripts import NAMES, count_scripts
+from forensics.text.seed_search import SeedFilter, sift
 
 Places = npt.NDArray[np.int32]
 Contexts = npt.NDArray[np.uint64]

@@ -17,10 +17,11 @@ from forensics.attribution.alterations import FORMS, alter
 from forensics.attribution.corpus import Corpus, TextBatch
 from forensics.attribution.holdings import EARLY, LATE, Ints, World
 from forensics.attribution.texts import Texts
-from forensics.text.fingerprint import SeedTable, fingerprint, probe
+from forensics.text.fingerprint import fingerprint
 from forensics.text.identifiers import identifiers
 from forensics.text.keys import distinct
 from forensics.text.scripts import NAMES, count_scripts
+from forensics.text.seed_search import SeedTable, probe
 
 LENGTHS = (40, 80, 120, 200, 500, 2000)  # code points of the passage before it is altered
 SIDES = ("prompt", "response")

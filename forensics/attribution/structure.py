@@ -32,10 +32,10 @@ from forensics.attribution.sources import locate, rank
 from forensics.attribution.strength import Strength
 from forensics.attribution.texts import Texts
 from forensics.text.characters import character_model
-from forensics.text.fingerprint import SeedTable
 from forensics.text.fold import Folded, Units
 from forensics.text.labels import Labels, asked, shown
 from forensics.text.runs import total_weight
+from forensics.text.seed_search import SeedTable
 from forensics.text.vocabulary import Spread, TermSets
 
 STRATUM = "structure"

@@ -23,9 +23,9 @@ import pyarrow as pa
 
 from forensics.case.store import Case
 from forensics.report.egress import Hit, visible_text
-from forensics.text.fingerprint import SeedTable
 from forensics.text.fold import Ints
 from forensics.text.match import Buffer, Index, Rows, every_gram, pack
+from forensics.text.seed_search import SeedTable
 
 BATCH_ROWS = 1024
 HOLDER_ROWS = 4096  # texts whose holders are asked for at a time

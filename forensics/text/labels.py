@@ -15,8 +15,9 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from forensics.text.fingerprint import _BASE, SeedTable, _id, mix
+from forensics.text.fingerprint import _BASE, mix
 from forensics.text.fold import EXPANSION_BASE, Ints, decode, fold_table
+from forensics.text.seed_search import SeedTable, _id
 
 MOST_BYTES = 96  # of a label
 MIN_UNITS = 3

@@ -21,8 +21,9 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from forensics.text.fingerprint import _BASE, GRAM, Hashes, SeedTable, _powers, _probe, _winnow, mix
+from forensics.text.fingerprint import _BASE, GRAM, Hashes, _powers, _winnow, mix
 from forensics.text.fold import Ints, Units, fold_bytes, fold_table, weight
+from forensics.text.seed_search import SeedTable, _probe
 
 MINIMUM = 32  # weight of a shared run that is sure to mean something: about 40 characters of English, 11 Han signs
 PLACES = 256  # places of one gram that `spans` follows on the indexed side; `hits` and `holders` know them all

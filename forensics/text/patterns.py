@@ -15,8 +15,9 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from forensics.text.fingerprint import _BASE, SeedTable, _id, mix
+from forensics.text.fingerprint import _BASE, mix
 from forensics.text.fold import Ints, Units, _fold, fold, fold_table
+from forensics.text.seed_search import SeedTable, _id
 
 MIN_UNITS = 8  # units of the shortest pattern
 PART = 12  # units of the shortest part of a longer pattern

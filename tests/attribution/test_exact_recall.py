@@ -7,9 +7,10 @@ import random
 import numpy as np
 import pytest
 
-from forensics.text.fingerprint import GUARANTEE_UNITS_ALPHABETIC, SeedFilter, SeedTable, select, sift
+from forensics.text.fingerprint import GUARANTEE_UNITS_ALPHABETIC, select
 from forensics.text.fold import fold
 from forensics.text.runs import runs
+from forensics.text.seed_search import SeedFilter, SeedTable, sift
 
 ORACLE = "pydivsufsort"
 LETTERS = "etaoinshrdlu"

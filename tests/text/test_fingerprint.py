@@ -20,15 +20,12 @@ from forensics.text.fingerprint import (
     NUMBERS,
     WINDOW,
     Fingerprints,
-    SeedFilter,
-    SeedTable,
     context_run,
     contexts,
     fingerprint,
-    probe,
-    sift,
 )
 from forensics.text.fold import fold
+from forensics.text.seed_search import SeedFilter, SeedTable, probe, sift
 
 MASK = (1 << 64) - 1
 BASE = 0x9E3779B97F4A7C15

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forensics.text.fingerprint import SeedTable
 from forensics.text.match import MINIMUM, Index, Spans, containment, every_gram, find, marked, pack, weights
+from forensics.text.seed_search import SeedTable
 
 ALPHABETS = {
     "latin": "abcdefghijklmnopqrstuvwxyz",

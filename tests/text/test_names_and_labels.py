@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forensics.text.fingerprint import SeedTable
 from forensics.text.fold import fold
 from forensics.text.labels import Labels, asked, shown
 from forensics.text.names import (
@@ -23,6 +22,7 @@ from forensics.text.names import (
     Names,
     names,
 )
+from forensics.text.seed_search import SeedTable
 
 
 def pack(*texts: str) -> tuple[np.ndarray, np.ndarray]:
