@@ -7,7 +7,6 @@ durations have functions of their own, because only the parser of a format knows
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 
 from forensics.ingest.record import FileContext
@@ -214,18 +213,6 @@ def parse_uptime(text: str) -> int | None:
         return None
     minutes, rest, millis, micros = map(int, match.groups())
     return ((minutes * 60 + rest) * 1000 + millis) * 1000 + micros
-
-
-@dataclass(frozen=True)
-class Anchor:
-    """One moment on a clock that starts with its process and on the clock of the world, both in microseconds."""
-
-    relative: int
-    at: int
-
-    def utc(self, relative: int) -> int:
-        """The UTC microseconds of another moment of the same process."""
-        return self.at + relative - self.relative
 
 
 def parse_duration(text: str) -> int | None:

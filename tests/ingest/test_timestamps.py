@@ -8,7 +8,6 @@ import pytest
 
 from forensics.ingest.record import FileContext
 from forensics.ingest.timestamps import (
-    Anchor,
     parse_duration,
     parse_month_first,
     parse_ticks,
@@ -138,7 +137,6 @@ def test_relative_clocks_and_durations():
     assert parse_uptime("0.41.020.113") == 41_020_113
     assert parse_uptime("125.00.000.001") == 125 * 60_000_000 + 1
     assert parse_uptime("41.020.113") is None
-    assert Anchor(41_020_113, S * 10**6).utc(42_020_113) == (S + 1) * 10**6
     found = {
         text: parse_duration(text) for text in ("1.3s", "812.3ms", "5.190277341s", "1m2.5s", "90µs", "1500ns", "2h")
     }
