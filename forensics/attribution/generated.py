@@ -12,7 +12,7 @@ Without the first nobody is named; without the second nothing is reported.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from forensics.attribution.candidates import Candidate, Excluded
 from forensics.attribution.findings import TRIED_GENERATED, Evidence, Judged
@@ -80,6 +80,28 @@ def needed_bits(evidence: Evidence, parameters: Parameters, unit: int, placed: b
     return max(needed, ONLY_SHARE * float(evidence.strength.term_bits.sum()))
 
 
+def phrase(
+    candidate: Candidate, parameters: Parameters, net: float, dropped: Callable[[str, str], Excluded]
+) -> Excluded | None:
+    """The exclusion of a text that says too little, or that the model gives to many."""
+    if net < parameters.generated_bits:
+        return dropped("model_phrase", f"given to other tenants too; net {net:.1f} bits")
+    if candidate.crowd >= parameters.phrase_limit:
+        return dropped("model_phrase", f"{candidate.crowd} tenants hold it, and nobody supplied it")
+    return None
+
+
+def explained_by(evidence: Evidence, needed: Mapping[int, float]) -> list[int]:
+    """Of the units in `needed` (bits each), those whose prompt alone explains the text; far weaker ones left out."""
+    related = []
+    for unit, bits in needed.items():
+        theirs, mine = evidence.only.get(unit, (0.0, 0.0))
+        if unit >= 0 and theirs >= bits and theirs >= ONLY_RATIO * mine:
+            related.append(unit)
+    most = max((evidence.only[unit][0] for unit in related), default=0.0)
+    return sorted(unit for unit in related if evidence.only[unit][0] >= most / 2)
+
+
 def judge_generated(
     candidate: Candidate,
     evidence: Evidence,
@@ -89,10 +111,8 @@ def judge_generated(
     dropped: Callable[[str, str], Excluded],
 ) -> Judged | Excluded:
     """Fragment with a named source, `undetermined`, or exclusion."""
-    if net < parameters.generated_bits:
-        return dropped("model_phrase", f"given to other tenants too; net {net:.1f} bits")
-    if candidate.crowd >= parameters.phrase_limit:
-        return dropped("model_phrase", f"{candidate.crowd} tenants hold it, and nobody supplied it")
+    if (out := phrase(candidate, parameters, net, dropped)) is not None:
+        return out
     best = leading(ranked)
     placed = is_placed(candidate, ranked, net)
     close = any(near(source) and source.lag_us is not None and source.lag_us <= CLOSE_US for source in best)
@@ -160,11 +180,8 @@ def _origins(
     """Units whose question the text answers; several that cannot be told apart stand together; none is a guess."""
     if candidate.family != "target":
         return []
-    related = []
-    for unit in leading_units(ranked):
-        theirs, mine = evidence.only.get(unit, (0.0, 0.0))
-        needed = needed_bits(evidence, parameters, unit, _unit_placed(candidate, ranked, unit, net))
-        if unit >= 0 and theirs >= needed and theirs >= ONLY_RATIO * mine:
-            related.append(unit)
-    most = max((evidence.only[unit][0] for unit in related), default=0.0)
-    return sorted(unit for unit in related if evidence.only[unit][0] >= most / 2)
+    needed = {
+        unit: needed_bits(evidence, parameters, unit, _unit_placed(candidate, ranked, unit, net))
+        for unit in leading_units(ranked)
+    }
+    return explained_by(evidence, needed)

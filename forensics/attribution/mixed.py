@@ -14,7 +14,14 @@ from dataclasses import replace
 
 from forensics.attribution.candidates import Candidate, Excluded
 from forensics.attribution.findings import TRIED_GENERATED, Evidence, Judged
-from forensics.attribution.generated import LATER_BITS, ONLY_BITS, ONLY_RATIO, ONLY_SHARE, PARTICULARS_BITS
+from forensics.attribution.generated import (
+    LATER_BITS,
+    ONLY_BITS,
+    ONLY_SHARE,
+    PARTICULARS_BITS,
+    explained_by,
+    phrase,
+)
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.sources import Source, leading, leading_units
 
@@ -35,10 +42,8 @@ def judge_mixed(
     dropped: Callable[[str, str], Excluded],
 ) -> Judged | Excluded:
     """Fragment with its sources, `undetermined`, or exclusion; for a text that nobody supplied."""
-    if net < parameters.generated_bits:
-        return dropped("model_phrase", f"given to other tenants too; net {net:.1f} bits")
-    if candidate.crowd >= parameters.phrase_limit:
-        return dropped("model_phrase", f"{candidate.crowd} tenants hold it, and nobody supplied it")
+    if (out := phrase(candidate, parameters, net, dropped)) is not None:
+        return out
     units = leading_units(ranked)
     beside = [s for s in leading(ranked) if s.overlapped and s.same_worker is not False]
     asked_alike = any(value >= parameters.same_question for unit, value in evidence.likeness.items() if unit >= 0)
@@ -46,9 +51,8 @@ def judge_mixed(
     needed = PARTICULARS_BITS if asked_alike else needed
     needed = max(needed, ONLY_SHARE * float(evidence.strength.term_bits.sum()))
     only = {unit: evidence.only.get(unit, (0.0, 0.0)) for unit in units}
-    related = [u for u in units if u >= 0 and only[u][0] >= needed and only[u][0] >= ONLY_RATIO * only[u][1]]
+    related = explained_by(evidence, dict.fromkeys(units, needed))
     most = max((only[unit][0] for unit in related), default=0.0)
-    related = [unit for unit in related if only[unit][0] >= most / 2]
 
     def found(kind: str, verdict: str, reason: str, named: list[int]) -> Judged:
         return Judged(
