@@ -7,6 +7,7 @@ batches are the timeline's. Spike-ins are `controls`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -53,15 +54,17 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
     def work() -> tuple[dict[str, Any], tuple[str, ...]]:
         if new:
             keep(case, listed)
-        return _work(case, recorded, listed, progress)
+        world = load_world(case)
+        with closing(Corpus(case, world)) as corpus:
+            return _work(corpus, recorded, listed, progress)
 
     return run_stage(case, "attribution", recorded, ("ingest",), WRITES, work, digest(case))
 
 
 def _work(
-    case: Case, parameters: Parameters, listed: CanaryList, progress: Progress | None
+    corpus: Corpus, parameters: Parameters, listed: CanaryList, progress: Progress | None
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    world = load_world(case)
+    case, world = corpus.case, corpus.world
     warnings = [
         *listed.warnings,
         *(
@@ -86,7 +89,6 @@ def _work(
         if progress:
             progress("attribute", min(done[0], total), total)
 
-    corpus = Corpus(case, world)
     found = scan(corpus, tick)
     grams = find_hits(world, found.grams.groups(), parameters.shared_limit, parameters.phrase_limit)
     tokens = find_hits(world, found.tokens.groups(), parameters.shared_limit, parameters.phrase_limit)
@@ -135,7 +137,6 @@ def _work(
     excluded.extend(own)
     warnings.extend(said)
     counts = store(case, world, texts, reconcile(follow_origins(every)), excluded, strata, parameters)
-    corpus.close()
     if progress:
         progress("attribute", total, total)
     warnings.extend(f"{s.name}: no q-value is printed: {s.reason}" for s in strata if not s.valid)
