@@ -11,7 +11,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
-from forensics.attribution.altered import find_altered, settle
+from forensics.attribution.altered import find_altered
 from forensics.attribution.canaries import find_canaries
 from forensics.attribution.canary_list import CanaryList, canaries_of, keep, read_canaries
 from forensics.attribution.candidates import build
@@ -30,6 +30,7 @@ from forensics.attribution.parameters import Parameters
 from forensics.attribution.public_sets import without_public
 from forensics.attribution.reconcile import reconcile
 from forensics.attribution.seeds import scan
+from forensics.attribution.settled import settle
 from forensics.attribution.structure import find_structure
 from forensics.attribution.swapped import find_swapped
 from forensics.attribution.tables import store
