@@ -142,7 +142,7 @@ def _human(found: Explanation) -> Iterable[RenderableType]:
 def _parts(found: Explanation) -> RenderableType:
     from forensics.cli.render import table
 
-    title = f"the words that carry most of the {found.bits:.1f} bits"
+    title = "strongest words"  # no wider than its table, or it is broken into a column of words
     rows = [(f"{part.start} to {part.end}", part.bits, part.text) for part in found.parts]
     if found.recipient_passage is None:
         return table(("characters", "bits"), [row[:2] for row in rows], title=title)
