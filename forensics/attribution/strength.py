@@ -146,7 +146,7 @@ def measure(candidate: Candidate, texts: Texts, counts: Counts, recipient: int) 
     folded = texts.folded(candidate.content)
     units = folded.units[candidate.start : candidate.end]
     gaps = boundaries(folded)[candidate.start : candidate.end].copy()
-    if gaps.mean() > SPACED_OUT:  # letters set apart one by one are no words
+    if gaps.size and gaps.mean() > SPACED_OUT:  # letters set apart one by one are no words
         gaps[:] = False
     gaps[:1] = True
     places = np.flatnonzero(gaps)

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.memory import Watched
+
 Record = dict[str, Any]
 
 
@@ -23,6 +25,7 @@ class Outcome:
     code: int
     stdout: str
     stderr: str
+    peak: int  # bytes that the command and its children held at most
 
     @property
     def json(self) -> dict[str, Any]:
@@ -40,16 +43,18 @@ class Command:
         self.work = work
 
     def __call__(self, *arguments: object, text: str | None = None) -> Outcome:
-        done = subprocess.run(
+        process = subprocess.Popen(
             [sys.executable, "-m", "forensics", *map(str, arguments)],
             cwd=self.work,
-            input=text,
-            capture_output=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             encoding="utf-8",
-            check=False,
             env={**os.environ, "NO_COLOR": "1"},
         )
-        return Outcome(done.returncode, done.stdout, done.stderr)
+        with process, Watched(process) as watched:
+            stdout, stderr = process.communicate(text or "")
+        return Outcome(process.returncode, stdout, stderr, watched.peak)
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import resource
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -130,10 +129,8 @@ def test_twenty_gigabytes_of_zeros(
     with zipfile.ZipFile(tmp_path / "in.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("bomb.gz", bomb.read_bytes() + b"\0\0")
     for name in ("bomb.gz", "in.tar", "in.zip"):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
         done = forensics("ingest", tmp_path / name, "--case", tmp_path / f"case-{name}", "--json")
-        after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss  # of the largest child so far
-        assert after == before or after * 1024 < 2 << 30
+        assert 0 < done.peak < 2 << 30
         assert done.code == 16, done.stderr
         file = done.data["files"][0]
         assert file["records"] == 3 and file["complete"] is False and file["reasons"].get("ratio") == 1
