@@ -280,9 +280,11 @@ def _distinct(texts: Texts, group: Group, places: list[Named]) -> tuple[Named, .
         held.append({units[found.starts[i] : found.ends[i]].tobytes() for i in range(inside.start, inside.stop)})
     order = sorted(range(len(places)), key=lambda i: (-places[i][1].bits, places[i][0].start))
     kept: list[int] = []
+    said: set[bytes] = set()
     for i in order:
-        if not any(held[i] & held[j] for j in kept):
+        if said.isdisjoint(held[i]):
             kept.append(i)
+            said |= held[i]
     return tuple(places[i] for i in sorted(kept))
 
 

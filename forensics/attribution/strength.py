@@ -71,12 +71,14 @@ class Counts:
 
 def keys_of(candidate: Candidate, found: Words) -> tuple[Words, Keys]:
     """The whole words inside a candidate (of an altered one, those that agree) and every key that scoring looks up."""
-    inside = (found.starts >= candidate.start) & (found.ends <= candidate.end)
-    if candidate.alteration is not None:
-        blocks = np.array(candidate.alteration.blocks, dtype=np.int64).reshape(-1, 2)
-        place = np.searchsorted(blocks[:, 0], found.starts, side="right") - 1
-        inside &= (place >= 0) & (found.ends <= blocks[np.maximum(place, 0), 1])
-    return _keys(found, inside)
+    inside = found.within(candidate.start, candidate.end)
+    if candidate.alteration is None:
+        return _keys(found, inside)
+    blocks = np.array(candidate.alteration.blocks, dtype=np.int64).reshape(-1, 2)
+    starts, ends = found.starts[inside], found.ends[inside]
+    place = np.searchsorted(blocks[:, 0], starts, side="right") - 1
+    agree = (place >= 0) & (ends <= blocks[np.maximum(place, 0), 1])
+    return _keys(found, np.arange(inside.start, inside.stop)[agree])
 
 
 def keys_between(found: Words, start: int, end: int) -> tuple[Words, Keys]:
@@ -84,7 +86,7 @@ def keys_between(found: Words, start: int, end: int) -> tuple[Words, Keys]:
     return _keys(found, found.within(start, end))
 
 
-def _keys(found: Words, inside: npt.NDArray[np.bool_] | slice) -> tuple[Words, Keys]:
+def _keys(found: Words, inside: Ints | slice) -> tuple[Words, Keys]:
     part = Words(found.starts[inside], found.ends[inside], found.hashes[inside], found.single[inside])
     if part.hashes.size == 0:
         return part, part.hashes
@@ -145,7 +147,7 @@ def measure(candidate: Candidate, texts: Texts, counts: Counts, recipient: int) 
     """Bits of a candidate and of its terms. `recipient` is the unit that received it; its texts do not count."""
     folded = texts.folded(candidate.content)
     units = folded.units[candidate.start : candidate.end]
-    gaps = boundaries(folded)[candidate.start : candidate.end].copy()
+    gaps = boundaries(folded, candidate.start, candidate.end).copy()
     if gaps.size and gaps.mean() > SPACED_OUT:  # letters set apart one by one are no words
         gaps[:] = False
     gaps[:1] = True
