@@ -139,6 +139,14 @@ class Scene:
         ingest(case, IngestParameters((folder,), **extra))
         return self.again(parameters)
 
+    def add(self, records: list[dict[str, Any]]) -> Result:
+        """Ingest more calls into the last case and attribute it again; they join `records`."""
+        path = self.root / f"later-{len(self.records)}.jsonl"
+        path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+        ingest(self._cases[-1], IngestParameters((path,), workers=1))
+        self.records += records
+        return self.again()
+
     def again(self, parameters: Parameters | None = None) -> Result:
         """Attribute the last case again."""
         case = self._cases[-1]

@@ -87,6 +87,18 @@ def test_the_order_of_the_evidence_does_not_choose_between_ties(scene: Any) -> N
     assert told(scene.run(order=lambda records: records[::-1])) == told(scene.run())
 
 
+def test_evidence_that_comes_later_counts_for_what_was_judged_before(scene: Any) -> None:
+    """Why new evidence makes the whole stage run again: an old fragment may have a second supplier now."""
+    incident(scene)
+    later = [record for record in scene.records if record.get("tenant_id") == "delta"]
+    scene.records = [record for record in scene.records if record.get("tenant_id") != "delta"]
+    before = scene.run()
+    assert {tuple(row["sources"]) for row in before.fragments} == {("alpha",), ("gamma",)}
+    after = scene.add(later)
+    assert {tuple(row["sources"]) for row in after.fragments} == {("alpha", "delta"), ("gamma",)}
+    assert told(after, ties=False) == told(scene.run(), ties=False)
+
+
 def test_the_number_of_threads_does_not_matter(scene: Any) -> None:
     incident(scene)
     # enough text for several batches, so that threads have something to share
