@@ -76,7 +76,7 @@ def _work(
     parameters = parameters.in_effect()
     if len(world.requests.unit_names) < 2:
         warnings.append(
-            f"{'one tenant' if world.requests.unit_names else 'no tenant'} is known: without two, nothing can be foreign. "
+            f"{'one' if world.requests.unit_names else 'no'} tenant is known: without two, nothing can be foreign. "
             "Supply the tenants with --tenants FILE.csv or add the gateway's log"
         )
     without = int((world.requests.unit < 0).sum())
