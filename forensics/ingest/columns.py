@@ -6,6 +6,7 @@ Row numbers and content numbers are those of the block; the writer makes them th
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
@@ -143,11 +144,13 @@ class BlockColumns:
         """Append one unreadable line."""
         self.rejects.append((offset, length, line, reason, digest))
 
-    def tables(self) -> dict[str, pa.Table]:
+    def tables(self, aside: Callable[[list[bytes]], bool] | None = None) -> dict[str, pa.Table]:
         """The block as tables `records`, `ids`, `uses`, `chunks`, `events`, `contents`, `texts`, `rejects`.
 
-        `contents` names every text of the block; `texts` holds those that this process has not handed on before.
+        `contents` names every text of the block; `texts` holds those that this process has not handed on before,
+        without the column `text` where `aside` took them.
         """
+        taken = aside is not None and aside(self._texts)
         return {
             "records": pa.table(
                 {
@@ -163,10 +166,10 @@ class BlockColumns:
             "texts": pa.table(
                 {
                     "content": pa.array(self._new, pa.int64()),
-                    "text": _strings(self._texts),
                     # Python knows how long its strings are; counting them again would read every byte.
                     "code_points": pa.array(self._code_points, pa.int64()),
                     "bytes": pa.array(list(map(len, self._texts)), pa.int64()),
+                    **({} if taken else {"text": _strings(self._texts)}),
                 }
             ),
             "rejects": pa.table(_columns(self.rejects, _REJECT_FIELDS)),
