@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from functools import cache
 from operator import attrgetter
 from typing import Any
 
@@ -158,10 +159,10 @@ class BlockColumns:
                     **_columns(self._records, RECORD_FIELDS),
                 }
             ),
-            "ids": pa.table(_columns(self._ids, _ID_FIELDS)),
-            "uses": pa.table(_columns(self._uses, _USE_FIELDS)),
-            "chunks": pa.table(_columns(self._chunks, _CHUNK_FIELDS)),
-            "events": pa.table(_columns(self._events, _EVENT_FIELDS)),
+            "ids": _table(self._ids, _ID_FIELDS),
+            "uses": _table(self._uses, _USE_FIELDS),
+            "chunks": _table(self._chunks, _CHUNK_FIELDS),
+            "events": _table(self._events, _EVENT_FIELDS),
             "contents": pa.table({"digest": pa.array(list(self._contents), pa.binary(16))}),
             "texts": pa.table(
                 {
@@ -172,7 +173,7 @@ class BlockColumns:
                     **({} if taken else {"text": _strings(self._texts)}),
                 }
             ),
-            "rejects": pa.table(_columns(self.rejects, _REJECT_FIELDS)),
+            "rejects": _table(self.rejects, _REJECT_FIELDS),
         }
 
 
@@ -184,6 +185,16 @@ def _strings(texts: list[bytes]) -> pa.Array:
 
 def _json(values: dict[str, Any]) -> str | None:
     return orjson.dumps(values, option=orjson.OPT_SORT_KEYS).decode() if values else None
+
+
+def _table(rows: list[Any], fields: tuple[tuple[str, Any], ...]) -> pa.Table:
+    return pa.table(_columns(rows, fields)) if rows else _empty(fields)
+
+
+@cache
+def _empty(fields: tuple[tuple[str, Any], ...]) -> pa.Table:
+    """Most blocks have no row of most sorts, and of many small files each is a block."""
+    return pa.schema(fields).empty_table()
 
 
 def _columns(rows: list[Any], fields: tuple[tuple[str, Any], ...]) -> dict[str, pa.Array]:
