@@ -6,6 +6,8 @@ Row numbers and content numbers are those of the block; the writer makes them th
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
+from functools import cache
 from operator import attrgetter
 from typing import Any
 
@@ -143,11 +145,13 @@ class BlockColumns:
         """Append one unreadable line."""
         self.rejects.append((offset, length, line, reason, digest))
 
-    def tables(self) -> dict[str, pa.Table]:
+    def tables(self, aside: Callable[[list[bytes]], bool] | None = None) -> dict[str, pa.Table]:
         """The block as tables `records`, `ids`, `uses`, `chunks`, `events`, `contents`, `texts`, `rejects`.
 
-        `contents` names every text of the block; `texts` holds those that this process has not handed on before.
+        `contents` names every text of the block; `texts` holds those that this process has not handed on before,
+        without the column `text` where `aside` took them.
         """
+        taken = aside is not None and aside(self._texts)
         return {
             "records": pa.table(
                 {
@@ -155,21 +159,21 @@ class BlockColumns:
                     **_columns(self._records, RECORD_FIELDS),
                 }
             ),
-            "ids": pa.table(_columns(self._ids, _ID_FIELDS)),
-            "uses": pa.table(_columns(self._uses, _USE_FIELDS)),
-            "chunks": pa.table(_columns(self._chunks, _CHUNK_FIELDS)),
-            "events": pa.table(_columns(self._events, _EVENT_FIELDS)),
+            "ids": _table(self._ids, _ID_FIELDS),
+            "uses": _table(self._uses, _USE_FIELDS),
+            "chunks": _table(self._chunks, _CHUNK_FIELDS),
+            "events": _table(self._events, _EVENT_FIELDS),
             "contents": pa.table({"digest": pa.array(list(self._contents), pa.binary(16))}),
             "texts": pa.table(
                 {
                     "content": pa.array(self._new, pa.int64()),
-                    "text": _strings(self._texts),
                     # Python knows how long its strings are; counting them again would read every byte.
                     "code_points": pa.array(self._code_points, pa.int64()),
                     "bytes": pa.array(list(map(len, self._texts)), pa.int64()),
+                    **({} if taken else {"text": _strings(self._texts)}),
                 }
             ),
-            "rejects": pa.table(_columns(self.rejects, _REJECT_FIELDS)),
+            "rejects": _table(self.rejects, _REJECT_FIELDS),
         }
 
 
@@ -181,6 +185,16 @@ def _strings(texts: list[bytes]) -> pa.Array:
 
 def _json(values: dict[str, Any]) -> str | None:
     return orjson.dumps(values, option=orjson.OPT_SORT_KEYS).decode() if values else None
+
+
+def _table(rows: list[Any], fields: tuple[tuple[str, Any], ...]) -> pa.Table:
+    return pa.table(_columns(rows, fields)) if rows else _empty(fields)
+
+
+@cache
+def _empty(fields: tuple[tuple[str, Any], ...]) -> pa.Table:
+    """Most blocks have no row of most sorts, and of many small files each is a block."""
+    return pa.schema(fields).empty_table()
 
 
 def _columns(rows: list[Any], fields: tuple[tuple[str, Any], ...]) -> dict[str, pa.Array]:

@@ -15,7 +15,8 @@ from forensics.case import errors
 if TYPE_CHECKING:
     from forensics.ingest.streams import Budget
 
-_STEP = 4 << 20
+# Small enough to stay in the processor's cache, where what was read is hashed at once.
+_STEP = 256 << 10
 
 
 @dataclass(frozen=True)
@@ -86,13 +87,14 @@ def stretch_digest(path: Path, offset: int, length: int, report: Callable[[int],
     """SHA-256 (hex) of `length` bytes of a file from `offset` on; `report` is told the bytes of every step."""
     digest = hashlib.sha256()
     left = length
-    with path.open("rb") as source:
+    held = memoryview(bytearray(min(_STEP, length)))
+    with path.open("rb", buffering=0) as source:
         source.seek(offset)
-        while left and (chunk := source.read(min(_STEP, left))):
-            digest.update(chunk)
-            left -= len(chunk)
+        while left and (size := source.readinto(held[:left])):
+            digest.update(held[:size])
+            left -= size
             if report is not None:
-                report(len(chunk))
+                report(size)
     return digest.hexdigest()
 
 

@@ -20,6 +20,10 @@ from forensics.ingest.reader import Account
 from forensics.ingest.worker import Block, BlockResult, forget, read_block
 
 _MOST_WAITING = 100
+# While the case compresses and writes a group of rows, which takes about a second, the processes read on: by so many
+# blocks, unless lines are so long that blocks are.
+_AHEAD = 10
+_AHEAD_BYTES = 80 << 20
 Work = tuple[Account, Block | Oversized | None]
 
 
@@ -43,7 +47,8 @@ def results(work: Iterable[Work], workers: int, folder: Path, *, parallel: bool)
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, use_folder, (folder,)) as pool:
         waiting: deque[tuple[Account, Block | Oversized | None, Future[Handed] | Done | None]] = deque()
-        running = 0
+        sizes: deque[int] = deque()
+        running = ahead = 0
         try:
             for account, item in work:
                 future: Future[Handed] | Done | None = None
@@ -56,12 +61,17 @@ def results(work: Iterable[Work], workers: int, folder: Path, *, parallel: bool)
                 # Nothing but the future is kept: a block of a compressed file is megabytes.
                 waiting.append((account, None if future else item, future))
                 running += future is not None
+                ahead += _size(item) if future is not None else 0
+                sizes.append(_size(item) if future is not None else 0)
                 # What needs no process goes on at once: a member of an archive lies on the disk until it has.
                 while waiting and (
-                    running > workers + 2 or len(waiting) > _MOST_WAITING or not isinstance(waiting[0][2], Future)
+                    running > workers + (2 if ahead > _AHEAD_BYTES else _AHEAD)
+                    or len(waiting) > _MOST_WAITING
+                    or not isinstance(waiting[0][2], Future)
                 ):
                     done = _next(waiting)
                     running -= done.result is not None
+                    ahead -= sizes.popleft()
                     yield done
             while waiting:
                 yield _next(waiting)
@@ -72,6 +82,13 @@ def results(work: Iterable[Work], workers: int, folder: Path, *, parallel: bool)
             ) from None
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _size(item: Block | Oversized | None) -> int:
+    """The bytes of a block; 0 of what needs no reading."""
+    if not isinstance(item, Block):
+        return 0
+    return item.length + len(item.data or b"") + sum(unit.size for unit in item.units or ())
 
 
 @contextmanager

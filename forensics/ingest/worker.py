@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from forensics.ingest.columns import BlockColumns, TextCache
     from forensics.ingest.units import Unit
 
+# A file is read in steps that stay in the processor's cache; a block read as a whole would be copied through memory.
+_STEP = 256 << 10
 _CUT_REASONS = ("bad_json", "bad_repr", "bad_utf8", "bad_row", "unrecognised_line")
 
 
@@ -68,6 +70,24 @@ class Block:
             file.seek(self.offset)
             return file.read(self.length)
 
+    def lines(self) -> Iterator[bytes]:
+        """The lines of a block that has no units, each with its newline; the last may have none."""
+        if self.data is None:
+            assert self.path is not None
+            with self.path.open("rb", buffering=_STEP) as file:
+                file.seek(self.offset)
+                left = self.length
+                while left and (line := file.readline(left)):
+                    left -= len(line)
+                    yield line
+            return
+        start = 0
+        while start < len(self.data):
+            # Line by line: `split` looks at one byte after the other, and holds the block twice.
+            stop = self.data.find(b"\n", start) + 1 or len(self.data)
+            yield self.data[start:stop]
+            start = stop
+
 
 @dataclass
 class BlockResult:
@@ -93,8 +113,11 @@ _cache: TextCache | None = None
 _sequential: LineReader | None = None
 
 
-def read_block(block: Block) -> BlockResult:
-    """Parse one block. Every byte of it is counted once: as record, rejected, blank or structure."""
+def read_block(block: Block, aside: Callable[[list[bytes]], bool] | None = None) -> BlockResult:
+    """Parse one block. Every byte of it is counted once: as record, rejected, blank or structure.
+
+    `aside` is offered the texts that go with the block (UTF-8); where it takes them, the table `texts` has no `text`.
+    """
     global _cache
     from forensics.ingest.columns import BlockColumns, TextCache
 
@@ -104,7 +127,7 @@ def read_block(block: Block) -> BlockResult:
     collecting = gc.isenabled()
     gc.disable()
     try:
-        return _read(block, BlockColumns(_cache))
+        return _read(block, BlockColumns(_cache), aside)
     finally:
         if collecting:
             gc.enable()
@@ -134,20 +157,17 @@ def _reader(facts: FileFacts) -> LineReader:
     return reader
 
 
-def _read(block: Block, columns: BlockColumns) -> BlockResult:
+def _read(block: Block, columns: BlockColumns, aside: Callable[[list[bytes]], bool] | None) -> BlockResult:
     global _sequential
     result = BlockResult({})
     reader = _reader(block.facts)
     size = 0
     if block.units is not None:
         size = _read_units(block, reader, columns, result)
+    elif block.spans is not None:
+        size = _read_spans(block, reader, columns, result)
     elif not block.closing:
-        data = block.content()
-        size = len(data)
-        if block.spans is None:
-            _read_lines(data, block, reader, columns, result)
-        else:
-            _read_spans(data, block, reader, columns, result)
+        size = _read_lines(block, reader, columns, result)
     if block.closing or not block.facts.sequential:
         for item in reader.end():
             assert item.place is not None
@@ -159,25 +179,22 @@ def _read(block: Block, columns: BlockColumns) -> BlockResult:
     context = reader.context
     result.notices, context.notices = context.notices, {}
     result.naive_times, context.naive_times = context.naive_times, 0
-    result.tables = columns.tables()
+    result.tables = columns.tables(aside)
     total = result.record_bytes + result.rejected_bytes + result.blank_bytes + result.structure_bytes
     if total != size:
         raise AssertionError(f"{size - total} bytes of a block are not accounted for")
     return result
 
 
-def _read_lines(data: bytes, block: Block, reader: LineReader, columns: BlockColumns, result: BlockResult) -> None:
-    total = len(data)
-    offset = block.offset
-    start = number = 0
+def _read_lines(block: Block, reader: LineReader, columns: BlockColumns, result: BlockResult) -> int:
+    """Read the block's lines; returns their bytes."""
+    start = offset = block.offset
+    number = 0
     most = block.facts.max_line_bytes
-    while start < total:
-        # Line by line: `split` looks at one byte after the other, and holds the block twice.
-        stop = data.find(b"\n", start)
-        open_end = stop < 0
-        line = data[start:] if open_end else data[start:stop]
-        size = len(line) + (0 if open_end else 1)
-        start += size
+    for whole in block.lines():
+        size = len(whole)
+        open_end = whole[-1] != 10
+        line = whole if open_end else whole[:-1]
         if not line or not line.strip():
             result.blank += 1
             result.blank_bytes += size
@@ -199,6 +216,7 @@ def _read_lines(data: bytes, block: Block, reader: LineReader, columns: BlockCol
         offset += size
         number += 1
     result.lines = number
+    return offset - start
 
 
 def _take(items: Sequence[Item], place: Place, first: int, columns: BlockColumns, result: BlockResult) -> None:
@@ -243,7 +261,9 @@ def _read_units(block: Block, reader: LineReader, columns: BlockColumns, result:
     return total
 
 
-def _read_spans(data: bytes, block: Block, reader: LineReader, columns: BlockColumns, result: BlockResult) -> None:
+def _read_spans(block: Block, reader: LineReader, columns: BlockColumns, result: BlockResult) -> int:
+    """Read the elements of an array; returns the bytes of the block."""
+    data = block.content()
     position = 0
     line = 0
     for start, length in block.spans or ():
@@ -263,6 +283,7 @@ def _read_spans(data: bytes, block: Block, reader: LineReader, columns: BlockCol
         position = start + length
     result.structure_bytes += len(data) - position
     result.lines = line + data[position:].count(b"\n")
+    return len(data)
 
 
 def _sha256(data: bytes) -> str:

@@ -12,6 +12,7 @@ from forensics.ingest.worker import BlockResult
 _FLUSH_BYTES = 32 << 20
 _FLUSH_ROWS = 60_000
 _PIECES_MOST = 100
+_RUNS_MOST = 8
 
 
 class Writer:
@@ -42,7 +43,7 @@ class Writer:
         if tables["ids"].num_rows:
             self._hold("record_ids", _rows_of(tables["ids"], first))
         if tables["uses"].num_rows:
-            keys = self._content_keys(tables["contents"]["digest"].to_pylist(), tables["texts"])
+            keys = self._content_keys(_digests(tables["contents"]["digest"]), tables["texts"])
             uses = _rows_of(tables["uses"], first)
             at = uses.schema.get_field_index("content")
             self._hold("record_contents", uses.set_column(at, "content", pa.array(keys[uses["content"].to_numpy()])))
@@ -94,7 +95,12 @@ class Writer:
         fresh = keys[handed] >= first
         if int(fresh.sum()) != len(known) - first:
             raise AssertionError("a reading process held back a text that the case does not have")
-        for start, stop in _runs(fresh):
+        runs = _runs(fresh)
+        if len(runs) > _RUNS_MOST:
+            # Two processes that meet the same short texts give very many runs, and each would be a table of its own.
+            texts, handed = texts.filter(pa.array(fresh)), handed[fresh]
+            runs = [(0, len(handed))]
+        for start, stop in runs:
             part = texts.slice(start, stop - start)  # no copy: texts are most of the case
             self._hold(
                 "contents",
@@ -109,6 +115,17 @@ class Writer:
                 ),
             )
         return keys
+
+
+def _digests(column: pa.ChunkedArray) -> list[bytes]:
+    """The 16 bytes of each row; `to_pylist` makes an object of Arrow's for every row first."""
+    width = column.type.byte_width
+    found: list[bytes] = []
+    for chunk in column.chunks:
+        data = chunk.buffers()[1].to_pybytes() if len(chunk) else b""
+        first = chunk.offset * width
+        found += [data[at : at + width] for at in range(first, first + len(chunk) * width, width)]
+    return found
 
 
 def _runs(flags: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[tuple[int, int]]:

@@ -1,6 +1,8 @@
 """Whatever the bytes are: no exception, no hang, and every byte counted once. Samples of all formats, mutated.
 
-`FORENSICS_FUZZ=100000 pytest tests/ingest/test_fuzz.py` (or `make fuzz`) makes that many mutations per family.
+`FORENSICS_FUZZ=100000 pytest tests/ingest/test_fuzz.py` (or `make fuzz`) makes that many mutations per family, in slices
+with a seed of their own, so that several processes can share them (`-n`) and one can be run again (`-k wrappers-7-`). Each
+mutation writes a file and opens it a few times: with `--basetemp` in memory it does not wait for a disk.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from forensics.ingest.worker import forget, read_block
 
 FORMATS = Path(__file__).parent / "formats"
 MUTATIONS = int(os.environ.get("FORENSICS_FUZZ", "2000"))
+SLICE = 10_000
 # Read by a process of their own, which takes a third of a second to start: tests of the readers themselves mutate more.
 PROCESSES = ("parquet_rows", "sglang_dump")
 MOST_BYTES = 6000  # of a sample, so that a mutation costs about a millisecond
@@ -124,11 +127,20 @@ def check(path: Path, name: str) -> None:
     account.check()
 
 
-@pytest.mark.parametrize("family", sorted(SAMPLES))
-def test_mutated_samples_are_read_or_counted(family, tmp_path):
-    chance = random.Random(f"fuzz {family}")
+def slices() -> list[tuple[str, int, int]]:
+    """(family, number of the slice, mutations in it)."""
+    found = []
+    for family in sorted(SAMPLES):
+        total = MUTATIONS if family != "processes" else min(MUTATIONS // 100, 200)
+        found += [(family, start // SLICE, min(SLICE, total - start)) for start in range(0, total, SLICE)]
+    return found
+
+
+@pytest.mark.parametrize(("family", "part", "mutations"), slices())
+def test_mutated_samples_are_read_or_counted(family, part, mutations, tmp_path):
+    chance = random.Random(f"fuzz {family} {part}" if part else f"fuzz {family}")
     path = tmp_path / "mutated"
-    for number in range(MUTATIONS if family != "processes" else min(MUTATIONS // 100, 200)):
+    for number in range(mutations):
         name, data = SAMPLES[family][number % len(SAMPLES[family])]
         path.write_bytes(mutated(data, chance))
         check(path, name)
