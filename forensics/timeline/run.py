@@ -1,7 +1,6 @@
 """Stage `timeline`: who was on which worker when, and how source and recipient met, from request times alone.
 
 It invents no slots and no batches: where the logs hold none, those tables stay empty and the summary says so.
-Mechanism tests read slots and batches and are not supported yet.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ from typing import Any
 
 from forensics.case.stage import Summary, run_stage
 from forensics.case.store import Case
+from forensics.timeline import mechanisms
 
 Progress = Callable[[str, int, int], None]
 
 NO_SLOTS = "slots and batches are not in these logs: stays on workers are derived from request times"
-NO_MECHANISMS = "mechanism tests are not supported yet"
 
 
 @dataclass(frozen=True)
@@ -25,6 +24,7 @@ class Parameters:
 
     bucket_seconds: int | None = None
     most_buckets: int = 120
+    tests: mechanisms.Settings = mechanisms.Settings()
 
 
 def run(case: Case, parameters: Parameters, progress: Progress | None = None) -> Summary:
@@ -42,16 +42,19 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
         tell("worker rates", 2)
         seconds = parameters.bucket_seconds or bucket_seconds(case, parameters.most_buckets)
         case.run("timeline/worker_rates", {"width_us": seconds * 1_000_000})
+        tested, missing = mechanisms.fill(case, parameters.tests)
         tell("done", 3)
-        return _figures(case, seconds)
+        figures, warnings = _figures(case, seconds)
+        return figures | tested, (*warnings, *missing)
 
     return run_stage(
         case,
         "timeline",
         parameters,
         reads=("ingest", "attribution"),
-        writes=("residencies", "batches", "batch_members", "appearance_relations", "worker_rates"),
+        writes=("residencies", "batches", "batch_members", "appearance_relations", "worker_rates", *mechanisms.WRITES),
         work=work,
+        extra=mechanisms.reviews_digest(case),
     )
 
 
@@ -73,7 +76,7 @@ def _figures(case: Case, seconds: int) -> tuple[dict[str, Any], tuple[str, ...]]
         "appearances_source_aborted",
     )
     figures: dict[str, Any] = dict(zip(names, case.rows("timeline/figures")[0], strict=True))
-    figures |= {"bucket_seconds": seconds, "basis": "derived", "mechanisms": NO_MECHANISMS}
+    figures |= {"bucket_seconds": seconds, "basis": "derived"}
     warnings = [NO_SLOTS]
     if figures["requests_without_times"]:
         warnings.append(f"{figures['requests_without_times']} requests have no time and stand in no timeline")

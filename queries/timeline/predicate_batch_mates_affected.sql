@@ -1,0 +1,52 @@
+-- question: was another affected response in one of the recipient's forward passes?
+-- inputs:   leak_pairs, batch_members, batches
+-- grain:    one row per set and leak or control
+-- parameters: none
+-- order:    none (INSERT)
+-- The set's own leak counts for neither it nor its controls. Null where the passes of the recipient are not known.
+INSERT INTO pair_facts BY NAME
+WITH members AS (
+    SELECT DISTINCT recipient AS request
+    FROM leak_pairs
+    WHERE kind = 'recipient'
+),
+passes AS (
+    SELECT DISTINCT b.request, b.batch
+    FROM batch_members AS b
+    INNER JOIN members AS m ON m.request = b.request
+    INNER JOIN batches AS k ON k.batch = b.batch
+    WHERE k.kind NOT IN ('other', 'running')
+),
+known AS (
+    SELECT DISTINCT request
+    FROM passes
+),
+affected AS (
+    SELECT DISTINCT recipient AS request
+    FROM leak_pairs
+    WHERE kind = 'recipient' AND control = 0
+),
+mates AS (
+    SELECT DISTINCT a.request, b.request AS mate
+    FROM passes AS a
+    INNER JOIN passes AS b ON b.batch = a.batch AND b.request <> a.request
+    INNER JOIN affected AS f ON f.request = b.request
+),
+leaks AS (
+    SELECT level, pair_set, recipient
+    FROM leak_pairs
+    WHERE kind = 'recipient' AND control = 0
+)
+SELECT
+    p.kind,
+    p.level,
+    p.pair_set,
+    p.control,
+    'batch_mates_affected' AS predicate,
+    bool_or(CASE WHEN k.request IS NULL THEN NULL ELSE m.mate IS NOT NULL END) AS holds
+FROM leak_pairs AS p
+INNER JOIN leaks AS l ON l.level = p.level AND l.pair_set = p.pair_set
+LEFT JOIN known AS k ON k.request = p.recipient
+LEFT JOIN mates AS m ON m.request = p.recipient AND m.mate <> l.recipient
+WHERE p.kind = 'recipient'
+GROUP BY p.kind, p.level, p.pair_set, p.control
