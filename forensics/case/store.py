@@ -231,6 +231,7 @@ _TABLES = {
         "join_keys request_joins join_outcomes clock_offsets divergences advice "
         "fragments appearances exclusions decoy_strata reviews trials canaries reference_sets reference_fingerprints "
         "residencies batches batch_members appearance_relations worker_rates "
+        "cache_hits cache_key_collisions slot_derivations event_clocks "
         "verdicts affected_requests affected_tenants numbers "
         "controls control_spikes elusion_sample elusion_reviews"
     ).split()
