@@ -197,7 +197,7 @@ def _people(record: Record, obj: dict[str, Any], headers: dict[str, str]) -> Non
     for name in ("x-request-id", "x-smg-routing-key"):
         if name in headers and headers[name] != record.request_id:
             record.ids[name] = headers[name]
-    for name in ("cache_salt", "extra_key", "conversation_id", "session_id", "bootstrap_room"):
+    for name in ("cache_salt", "extra_key", "lora_path", "conversation_id", "session_id", "bootstrap_room"):
         if (value := id_text(obj.get(name))) is not None:
             record.ids[name] = value
     user = obj.get("user")
