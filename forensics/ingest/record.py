@@ -112,6 +112,7 @@ class FileContext:
     naive_times: int = 0
     private_keys: tuple[Any, ...] = ()  # that open encrypted fields
     max_line_bytes: int = 256 << 20  # what joins lines holds no more than this
+    told: set[str] = field(default_factory=set)  # what a parser says once for a stretch of a file, and has said
     # Of the unit at hand:
     place: Place | None = None
     at: int | None = None  # the wrapper's time, UTC microseconds
