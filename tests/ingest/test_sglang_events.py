@@ -218,7 +218,7 @@ def test_the_lines_of_a_start_give_the_sizes_of_the_pools_and_the_settings_that_
 def test_the_fields_of_a_request_tell_the_release_once_a_stretch(
     fields: tuple[str, ...], release: tuple[str, str | None]
 ):
-    obj = {name: None for name in ("text", "lora_path", *fields, *(f"field_{i}" for i in range(16)))}
+    obj = dict.fromkeys(("text", "lora_path", *fields, *(f"field_{i}" for i in range(16))))
     where = context()
     first = sglang_json.parse({"event": "request.received", "rid": "a", "obj": obj}, where)
     second = sglang_json.parse({"event": "request.received", "rid": "b", "obj": obj}, where)
