@@ -138,13 +138,26 @@ FROM engine_events AS e
 INNER JOIN engine_rids AS i ON i.rid = e.request_id
 WHERE e.kind IN ('abort', 'probe_abort')
 UNION
+SELECT i.request, 'aborted'
+FROM (
+    SELECT unnest((attributes::JSON -> 'match')::VARCHAR[]) AS rid
+    FROM engine_events
+    WHERE kind = 'probe_abort'
+) AS e
+INNER JOIN engine_rids AS i ON i.rid = e.rid
+UNION
+SELECT i.request, 'aborted'
+FROM engine_events AS e
+INNER JOIN engine_rids AS i ON i.rid = e.request_id
+WHERE e.kind = 'probe_finish' AND e.attributes::JSON ->> 'reason' = 'abort'
+UNION
 SELECT i.request, 'retracted'
 FROM engine_events AS e
 INNER JOIN engine_rids AS i ON i.rid = e.request_id
 WHERE e.kind IN ('retraction', 'probe_retract');
 
 -- One row per stay in a slot, with the request that had the slot before and after it.
-CREATE OR REPLACE VIEW slot_stays AS
+CREATE OR REPLACE VIEW slot_neighbours AS
 SELECT
     request,
     worker,

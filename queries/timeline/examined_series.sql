@@ -1,5 +1,5 @@
 -- question: which examined responses carry foreign text, in the order in which they finished?
--- inputs:   joined_requests, fragments, rejected_fragments
+-- inputs:   joined_requests, residencies, fragments, rejected_fragments
 -- grain:    one row per examined response with a time
 -- parameters: none
 -- order:    time, request
@@ -10,10 +10,11 @@ WITH affected AS (
     WHERE f.machine_verdict = 'probable' AND j.fragment_id IS NULL
 )
 SELECT
-    coalesce(j.worker, 'unknown') AS worker,
+    coalesce(v.worker, 'unknown') AS worker,
     coalesce(j.finished_at, j.received_at) AS moment,
     a.request IS NOT NULL AS affected
 FROM joined_requests AS j
+LEFT JOIN residencies AS v ON v.request = j.request AND v.phase = 'serve'
 LEFT JOIN affected AS a ON a.request = j.request
 WHERE j.examinable AND coalesce(j.finished_at, j.received_at) IS NOT NULL
 ORDER BY moment, j.request

@@ -35,7 +35,7 @@ cached AS (
     SELECT
         q.request,
         q.text,
-        coalesce(j.worker, 'unknown') AS worker,
+        coalesce(h.worker, j.worker, 'unknown') AS worker,
         coalesce(h.own_namespace, '') AS namespace,
         coalesce(h.cached_tokens, j.cached_tokens) AS tokens,
         floor(0.8 * length(q.text) * least(1, coalesce(h.cached_tokens, j.cached_tokens) / nullif(j.prompt_tokens, 0)))::BIGINT AS size,

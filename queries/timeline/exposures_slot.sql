@@ -1,5 +1,5 @@
 -- question: which unaffected requests had a slot in which a proven leak was handed on?
--- inputs:   leak_pairs, pair_facts, residencies, slot_stays, joined_requests, fragments
+-- inputs:   leak_pairs, pair_facts, residencies, slot_neighbours, joined_requests, fragments
 -- grain:    one row per request
 -- parameters: low, high (of the fault; null: from the first to the last of these leaks), supported (whether the relation stands)
 -- order:    none (INSERT)
@@ -20,7 +20,7 @@ named AS (
 ),
 faulty AS (
     SELECT DISTINCT s.worker, s.slot, l.recipient, s."start", s."end"
-    FROM slot_stays AS s
+    FROM slot_neighbours AS s
     INNER JOIN leaks AS l ON l.recipient = s.request AND l.source IN (s.former, s.next)
 ),
 time AS (

@@ -1,5 +1,5 @@
 -- question: how often do affected and unaffected responses have each property?
--- inputs:   joined_requests, fragments, rejected_fragments, cache_hits, interrupted_requests, request_contents, contents, slot_derivations
+-- inputs:   joined_requests, fragments, rejected_fragments, cache_hits, residencies, interrupted_requests, request_contents, contents, slot_derivations
 -- grain:    one row per factor and value that an affected response has
 -- parameters: low, high (finish times between which responses are compared; null: no limit), values (the most per factor)
 -- order:    factor, value
@@ -79,7 +79,7 @@ quartiles AS (
 described AS (
     SELECT
         r.affected,
-        coalesce(r.worker, 'unknown') AS worker,
+        coalesce(w.worker, r.worker, 'unknown') AS worker,
         r.model,
         r.endpoint,
         v.version AS engine_version,
@@ -104,7 +104,8 @@ described AS (
     LEFT JOIN retried AS t ON t.request = r.request
     LEFT JOIN interrupted AS i ON i.request = r.request
     LEFT JOIN cache_hits AS h ON h.request = r.request
-    LEFT JOIN slot_derivations AS v ON v.worker = r.worker
+    LEFT JOIN residencies AS w ON w.request = r.request AND w.phase = 'serve'
+    LEFT JOIN slot_derivations AS v ON v.worker = w.worker
 ),
 long AS (
     UNPIVOT described

@@ -1,5 +1,5 @@
 -- question: did source and recipient finish next to each other on their worker?
--- inputs:   leak_pairs, joined_requests
+-- inputs:   leak_pairs, joined_requests, residencies
 -- grain:    one row per set and leak or control
 -- parameters: none
 -- order:    none (INSERT)
@@ -7,11 +7,12 @@
 INSERT INTO pair_facts BY NAME
 WITH finishes AS (
     SELECT
-        request,
-        coalesce(worker, 'unknown') AS worker,
-        dense_rank() OVER (PARTITION BY coalesce(worker, 'unknown') ORDER BY finished_at) AS place
-    FROM joined_requests
-    WHERE finished_at IS NOT NULL
+        j.request,
+        v.worker,
+        dense_rank() OVER (PARTITION BY v.worker ORDER BY j.finished_at) AS place
+    FROM joined_requests AS j
+    INNER JOIN residencies AS v ON v.request = j.request AND v.phase = 'serve'
+    WHERE j.finished_at IS NOT NULL
 )
 SELECT
     p.kind,

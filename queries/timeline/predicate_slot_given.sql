@@ -1,5 +1,5 @@
 -- question: did the source take over its slot directly from the recipient?
--- inputs:   leak_pairs, residencies, slot_stays
+-- inputs:   leak_pairs, residencies, slot_neighbours
 -- grain:    one row per set and leak or control
 -- parameters: none
 -- order:    none (INSERT)
@@ -7,11 +7,11 @@
 INSERT INTO pair_facts BY NAME
 WITH known AS (
     SELECT DISTINCT request
-    FROM slot_stays
+    FROM slot_neighbours
 ),
 handed AS (
     SELECT DISTINCT next AS source, request AS recipient
-    FROM slot_stays
+    FROM slot_neighbours
     WHERE next <> request
 )
 SELECT

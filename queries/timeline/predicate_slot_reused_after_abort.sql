@@ -1,5 +1,5 @@
 -- question: did the recipient take over its slot from a source that had been aborted or retracted?
--- inputs:   leak_pairs, residencies, slot_stays, interrupted_requests
+-- inputs:   leak_pairs, residencies, slot_neighbours, interrupted_requests
 -- grain:    one row per set and leak or control
 -- parameters: none
 -- order:    none (INSERT)
@@ -7,11 +7,11 @@
 INSERT INTO pair_facts BY NAME
 WITH known AS (
     SELECT DISTINCT request
-    FROM slot_stays
+    FROM slot_neighbours
 ),
 handed AS (
     SELECT DISTINCT t.former AS source, t.request AS recipient
-    FROM slot_stays AS t
+    FROM slot_neighbours AS t
     INNER JOIN interrupted_requests AS i ON i.request = t.former
     WHERE t.former <> t.request
 )

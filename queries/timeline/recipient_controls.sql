@@ -1,5 +1,5 @@
 -- question: which unaffected responses are like the affected ones in place and time?
--- inputs:   leak_pairs, joined_requests, fragments
+-- inputs:   leak_pairs, joined_requests, residencies, fragments
 -- grain:    one row per set and control
 -- parameters: controls (the most per set), near (how many requests before and after on the same worker are looked at)
 -- order:    none (INSERT)
@@ -8,11 +8,12 @@ INSERT INTO leak_pairs BY NAME
 WITH placed AS (
     SELECT
         j.request,
-        coalesce(j.worker, 'unknown') AS worker,
+        v.worker,
         epoch_us(j.received_at) AS received,
-        row_number() OVER (PARTITION BY coalesce(j.worker, 'unknown') ORDER BY j.received_at, j.request) AS place,
+        row_number() OVER (PARTITION BY v.worker ORDER BY j.received_at, j.request) AS place,
         j.examinable AND f.request IS NULL AS unaffected
     FROM joined_requests AS j
+    INNER JOIN residencies AS v ON v.request = j.request AND v.phase = 'serve'
     LEFT JOIN (SELECT DISTINCT request FROM fragments) AS f ON f.request = j.request
     WHERE j.received_at IS NOT NULL
 ),

@@ -1,5 +1,5 @@
 -- question: which other customers' requests could as well have been the source, by place and time?
--- inputs:   leak_pairs, joined_requests, fragments, appearances
+-- inputs:   leak_pairs, joined_requests, residencies, fragments, appearances
 -- grain:    one row per set, control and member
 -- parameters: controls (the most per set), near (how many requests before and after on the same worker are looked at)
 -- order:    none (INSERT)
@@ -10,14 +10,15 @@
 INSERT INTO leak_pairs BY NAME
 WITH placed AS (
     SELECT
-        request,
-        coalesce(worker, 'unknown') AS worker,
-        isolation_unit,
-        epoch_us(received_at) AS received,
-        epoch_us(coalesce(finished_at, received_at)) AS finished,
-        row_number() OVER (PARTITION BY coalesce(worker, 'unknown') ORDER BY received_at, request) AS place
-    FROM joined_requests
-    WHERE received_at IS NOT NULL AND isolation_unit IS NOT NULL
+        j.request,
+        v.worker,
+        j.isolation_unit,
+        epoch_us(j.received_at) AS received,
+        epoch_us(coalesce(j.finished_at, j.received_at)) AS finished,
+        row_number() OVER (PARTITION BY v.worker ORDER BY j.received_at, j.request) AS place
+    FROM joined_requests AS j
+    INNER JOIN residencies AS v ON v.request = j.request AND v.phase = 'serve'
+    WHERE j.received_at IS NOT NULL AND j.isolation_unit IS NOT NULL
 ),
 leaks AS (
     SELECT
