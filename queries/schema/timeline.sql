@@ -5,17 +5,17 @@
 -- order:    none
 
 -- One row per stay of a request in a worker, and one per stay in a slot where slots are known. A request has at most one
--- row of phase `serve` (no slot) and any number of phase `slot`: it may be retracted and come back in another row.
+-- row of phase `serve` and one of `run` (no slot), and any number of `slot`: it may be retracted and come back elsewhere.
 CREATE TABLE IF NOT EXISTS residencies (
     request     BIGINT NOT NULL,
     worker      VARCHAR NOT NULL,               -- one scheduler: the request's worker, and its DP rank where it has several
-    slot        VARCHAR,                        -- null in `serve` rows
-    phase       VARCHAR NOT NULL,               -- serve: received to finished; slot: row given to row freed
+    slot        VARCHAR,                        -- null in `serve` and `run` rows
+    phase       VARCHAR NOT NULL,               -- serve: received to finished; run: first to last pass; slot: row given to freed
     "start"     TIMESTAMP NOT NULL,
     "end"       TIMESTAMP NOT NULL,
     basis       VARCHAR NOT NULL,               -- logged | derived
     confidence  DOUBLE NOT NULL,
-    source      VARCHAR                         -- probe | llama_slots | free_list | time_stats | request_times
+    source      VARCHAR                         -- probe | llama_slots | free_list | schedule | time_stats | request_times
 );
 
 -- One row per forward pass, or per moment at which the engine said who ran (kind `running`).
