@@ -20,7 +20,9 @@ def from_timeline(case: Case) -> Iterator[Number]:
         yield Number(f"mechanisms.{status}", counts[status], method, counts[status], len(rows))
     for predicate, status, leaks_with, leaks, odds, low, high, finding in case.rows("scope/predicate_tests"):
         value = None if odds is None or odds == float("inf") else odds
-        yield Number(f"fact.{predicate}", value, f"odds ratio ({status}); {finding}", leaks_with, leaks, low, _finite(high))
+        yield Number(
+            f"fact.{predicate}", value, f"odds ratio ({status}); {finding}", leaks_with, leaks, low, _finite(high)
+        )
     yield from _window(case)
     supported, unsupported, tenants, unread, requests = case.rows("scope/exposure_counts")[0]
     yield Number(
@@ -58,7 +60,9 @@ def _mechanism(rows: Sequence[tuple[Any, ...]]) -> Number:
     counts = Counter(row[2] for row in rows)
     tested = counts["falls"] + counts["undecided"]
     if not tested:
-        return Number(name, None, "not testable: these logs tell none of the facts that mechanisms rest on, or hold no leak")
+        return Number(
+            name, None, "not testable: these logs tell none of the facts that mechanisms rest on, or hold no leak"
+        )
     return Number(
         name,
         None,

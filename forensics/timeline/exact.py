@@ -74,9 +74,7 @@ def matched(strata: Sequence[Stratum], confidence: float = 0.95) -> Matched:
         return _mass(chances(log_odds), 0, hits)
 
     everything, nothing = hits == len(telling), hits == 0
-    estimate = (
-        math.inf if everything else 0.0 if nothing else math.exp(_root(lambda x: float(chances(x).sum()) - hits))
-    )
+    estimate = math.inf if everything else 0.0 if nothing else math.exp(_root(lambda x: float(chances(x).sum()) - hits))
     low = 0.0 if nothing else math.exp(_root(lambda x: at_least(x) - half))
     high = math.inf if everything else math.exp(_root(lambda x: at_most(x) - half))
     return Matched(*counts, len(telling), estimate, low, high, min(1.0, at_least(0.0)), least)

@@ -51,18 +51,20 @@ class Factor:
 def compare(case: Case, low: datetime | None, high: datetime | None, levels: Levels) -> list[Factor]:
     """Every property of responses that finished from `low` to `high`, tested; sorted by corrected p-value."""
     rows = case.rows("timeline/factors", {"low": low, "high": high, "values": _VALUES})
-    tested = [(row, *_test(*row[2:], levels.confidence)) for row in rows]
-    corrected = holm([p for _, _, _, _, p in tested])
+    tests = [_test(row[2], row[3], row[4], row[5], levels.confidence) for row in rows]
+    corrected = holm([test[3] for test in tests])
     factors = []
-    for (row, odds, lower, upper, p), p_holm in zip(tested, corrected, strict=True):
+    for row, (odds, lower, upper, p), p_holm in zip(rows, tests, corrected, strict=True):
+        factor, value, affected, affected_of, unaffected, unaffected_of = row
+        counts = (affected, affected_of, unaffected, unaffected_of)
         if p_holm > levels.alpha:
             finding = "no difference that chance could not make"
-        elif row[2] * row[5] > row[4] * row[3]:
+        elif affected * unaffected_of > unaffected * affected_of:
             finding = "more often among affected responses"
         else:
             finding = "less often among affected responses"
-        factors.append(Factor(*row, odds, lower, upper, p, p_holm, finding))
-    return sorted(factors, key=lambda f: (f.p_holm, f.p_value, f.factor, f.value))
+        factors.append(Factor(factor, value, *counts, odds, lower, upper, p, p_holm, finding))
+    return sorted(factors, key=lambda f: (f.p_holm or 0.0, f.p_value or 0.0, f.factor, f.value))
 
 
 def table(factors: Sequence[Factor], case: Case) -> pa.Table:
@@ -85,4 +87,8 @@ def _test(
         return None, None, None, p
     found = odds_ratio(cells, kind="sample" if margin > _LARGE else "conditional")
     interval = found.confidence_interval(confidence)
-    return tuple(None if math.isnan(x) else float(x) for x in (found.statistic, interval.low, interval.high)) + (p,)  # type: ignore[return-value]
+    return _number(found.statistic), _number(interval.low), _number(interval.high), p
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

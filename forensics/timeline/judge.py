@@ -1,4 +1,4 @@
-"""Which facts are true of leaks beyond chance, and which mechanisms do they leave? Numbers in, verdicts out; reads no table.
+"""Which facts are true of leaks beyond chance, and which mechanisms do they leave? Reads no table.
 
 A fact stands where its exact test, corrected for all facts that could be tested (Holm), is at most `alpha`. A mechanism
 stands through a fact; those that stand through one and the same fact cannot be told apart and are named as a class.
@@ -152,7 +152,9 @@ def _finding(predicate: Predicate, status: str, result: Matched, p_holm: float |
         return "the logs do not tell it of any leak" if sets else "there is no leak to test it on"
     if status == "no_controls":
         return "no request of another customer matches in place and time, so there is nothing to compare with"
-    figures = f"{result.leaks_with} of {counted(result.leaks, 'leak')}, {result.controls_with} of {result.controls} controls"
+    figures = (
+        f"{result.leaks_with} of {counted(result.leaks, 'leak')}, {result.controls_with} of {result.controls} controls"
+    )
     if status == "no_contrast":
         return f"{figures}: in every set the leak and all its controls are alike, which says nothing either way"
     if result.odds_ratio is None:
@@ -164,9 +166,7 @@ def _finding(predicate: Predicate, status: str, result: Matched, p_holm: float |
     return numbers
 
 
-def _ranked(
-    tests: list[PredicateTest], facts: Mapping[str, Sequence[SetFact]], alpha: float
-) -> list[PredicateTest]:
+def _ranked(tests: list[PredicateTest], facts: Mapping[str, Sequence[SetFact]], alpha: float) -> list[PredicateTest]:
     """Ranks for those that stand, equal where the evidence is the same, and what they add beyond the first."""
     standing = sorted((test for test in tests if test.status == STANDS), key=_strength)
     if not standing:

@@ -149,9 +149,7 @@ def _mechanism_table(verdicts: Sequence[MechanismTest], case: Case) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=case.table("mechanism_tests").schema)
 
 
-def _exposures(
-    case: Case, tests: Sequence[PredicateTest], low: datetime | None, high: datetime | None
-) -> None:
+def _exposures(case: Case, tests: Sequence[PredicateTest], low: datetime | None, high: datetime | None) -> None:
     """Those who share a slot, a pass or a prefix with a leak: where that stands as mechanism, or cannot be judged."""
     standing = {test.predicate.name for test in tests if test.status == STANDS}
     open_ = {test.predicate.name for test in tests if test.status in ("too_few", "no_contrast")}

@@ -62,7 +62,9 @@ def change_points(affected: Sequence[bool], confidence: float = 0.95) -> Window 
     weight = np.log(_weights(edges))
     score = np.where(allowed, score + weight[:, None] + weight[None, :], -np.inf)
     whole = logsumexp(score)
-    places = logsumexp(np.where(np.triu(np.ones(score.shape, dtype=bool), 1), weight[:, None] + weight[None, :], -np.inf))
+    places = logsumexp(
+        np.where(np.triu(np.ones(score.shape, dtype=bool), 1), weight[:, None] + weight[None, :], -np.inf)
+    )
     constant = betaln(hits + 1, total - hits + 1)
     chance = np.exp(score - whole)
     onset = _bound(edges, chance.sum(axis=1), confidence)

@@ -8,7 +8,7 @@ stands and why the rest does not. Mechanism tests read these tables.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from forensics.case.stage import Summary, run_stage
@@ -43,7 +43,7 @@ class Parameters:
     bucket_seconds: int | None = None
     most_buckets: int = 120
     engine_version: str | None = None
-    tests: mechanisms.Settings = mechanisms.Settings()
+    tests: mechanisms.Settings = field(default_factory=mechanisms.Settings)
 
 
 def run(case: Case, parameters: Parameters, progress: Progress | None = None) -> Summary:
@@ -74,7 +74,15 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
         finally:
             engine.drop(case)
 
-    return run_stage(case, "timeline", parameters, reads=("ingest", "attribution"), writes=TABLES, work=work, extra=mechanisms.reviews_digest(case))
+    return run_stage(
+        case,
+        "timeline",
+        parameters,
+        reads=("ingest", "attribution"),
+        writes=TABLES,
+        work=work,
+        extra=mechanisms.reviews_digest(case),
+    )
 
 
 def bucket_seconds(case: Case, most_buckets: int) -> int:

@@ -88,9 +88,7 @@ def _rows(
     ]
 
 
-def _unknown(
-    worker: str | None, bound: str, responses: int, affected: int, found: Window | None, finding: str
-) -> Row:
+def _unknown(worker: str | None, bound: str, responses: int, affected: int, found: Window | None, finding: str) -> Row:
     odds = found.log_odds if found else None
     return Row(worker, bound, None, None, None, responses, affected, odds, None, None, finding)
 
@@ -117,8 +115,8 @@ def _dated(
         open_end, words = place.high == total, "it may go on after these logs"
     level = f"{confidence * 100:g} %"
     finding = (
-        f"exact {level} posterior interval of a change point in {total} examined responses, {affected} of them affected; "
-        f"log Bayes factor {found.log_odds:.1f} against one rate throughout"
+        f"exact {level} posterior interval of a change point in {total} examined responses, {affected} of them "
+        f"affected; log Bayes factor {found.log_odds:.1f} against one rate throughout"
     )
     if open_end:
         finding += f"; {words}"

@@ -94,7 +94,13 @@ class Served:
         stays: list[dict[str, Any]] = []
         hits: list[dict[str, Any]] = []
         for c in self.calls:
-            shared = {"request": c.number, "worker": c.worker, "start": at(c.start), "end": at(c.end), "confidence": 1.0}
+            shared = {
+                "request": c.number,
+                "worker": c.worker,
+                "start": at(c.start),
+                "end": at(c.end),
+                "confidence": 1.0,
+            }
             stays.append(shared | {"slot": None, "phase": "serve", "basis": "derived", "source": "request_times"})
             if self.with_slots:
                 stays.append(shared | {"slot": str(c.slot), "phase": "slot", "basis": "logged", "source": "probe"})
