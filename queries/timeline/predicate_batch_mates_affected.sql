@@ -1,9 +1,10 @@
--- question: was another affected response in one of the recipient's forward passes?
--- inputs:   leak_pairs, batch_members, batches
+-- question: was an earlier affected response in one of the recipient's forward passes?
+-- inputs:   leak_pairs, batch_members, batches, joined_requests
 -- grain:    one row per set and leak or control
 -- parameters: none
 -- order:    none (INSERT)
--- The set's own leak counts for neither it nor its controls. Null where the passes of the recipient are not known.
+-- Only leaks received before the set's own count, for it and its
+-- controls alike: else two leaks that share one would vouch for each other, and the sets would not be independent. Null where the passes of the recipient are not known.
 INSERT INTO pair_facts BY NAME
 WITH members AS (
     SELECT DISTINCT recipient AS request
@@ -27,15 +28,17 @@ affected AS (
     WHERE kind = 'recipient' AND control = 0
 ),
 mates AS (
-    SELECT DISTINCT a.request, b.request AS mate
+    SELECT DISTINCT a.request, b.request AS mate, j.received_at AS mate_received
     FROM passes AS a
     INNER JOIN passes AS b ON b.batch = a.batch AND b.request <> a.request
     INNER JOIN affected AS f ON f.request = b.request
+    INNER JOIN joined_requests AS j ON j.request = b.request
 ),
 leaks AS (
-    SELECT level, pair_set, recipient
-    FROM leak_pairs
-    WHERE kind = 'recipient' AND control = 0
+    SELECT p.level, p.pair_set, p.recipient, j.received_at
+    FROM leak_pairs AS p
+    INNER JOIN joined_requests AS j ON j.request = p.recipient
+    WHERE p.kind = 'recipient' AND p.control = 0
 )
 SELECT
     p.kind,
@@ -47,6 +50,6 @@ SELECT
 FROM leak_pairs AS p
 INNER JOIN leaks AS l ON l.level = p.level AND l.pair_set = p.pair_set
 LEFT JOIN known AS k ON k.request = p.recipient
-LEFT JOIN mates AS m ON m.request = p.recipient AND m.mate <> l.recipient
+LEFT JOIN mates AS m ON m.request = p.recipient AND m.mate <> l.recipient AND m.mate_received <= l.received_at
 WHERE p.kind = 'recipient'
 GROUP BY p.kind, p.level, p.pair_set, p.control

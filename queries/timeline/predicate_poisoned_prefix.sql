@@ -1,10 +1,11 @@
--- question: did another affected response hit the same cached prefix, with no flush between?
+-- question: did an earlier affected response hit the same cached prefix, with no flush between?
 -- inputs:   leak_pairs, cache_hits, joined_requests, request_contents, contents, engine_events
 -- grain:    one row per set and leak or control
 -- parameters: none
 -- order:    none (INSERT)
 -- The cached part of a prompt is its first cached_tokens / prompt_tokens, of which four fifths count; the shorter of the two
--- must begin the other, in one namespace and on one worker. The set's own leak counts for neither it nor its controls.
+-- must begin the other, in one namespace and on one worker. Only leaks received before the set's own count, for it and its
+-- controls alike: else two leaks that share one would vouch for each other, and the sets would not be independent.
 -- Null where the cached tokens or the prompt are not known.
 INSERT INTO pair_facts BY NAME
 WITH members AS (
@@ -49,9 +50,10 @@ cached AS (
     WHERE coalesce(h.cached_tokens, j.cached_tokens) IS NOT NULL AND j.prompt_tokens > 0
 ),
 leaks AS (
-    SELECT level, pair_set, recipient
-    FROM leak_pairs
-    WHERE kind = 'recipient' AND control = 0
+    SELECT p.level, p.pair_set, p.recipient, j.received_at
+    FROM leak_pairs AS p
+    INNER JOIN joined_requests AS j ON j.request = p.recipient
+    WHERE p.kind = 'recipient' AND p.control = 0
 ),
 hit AS (
     SELECT DISTINCT c.*
@@ -60,10 +62,11 @@ hit AS (
     WHERE c.size >= 16
 ),
 mates AS (
-    SELECT a.request, h.request AS mate
+    SELECT a.request, h.request AS mate, j.received_at AS mate_received
     FROM cached AS a
     INNER JOIN hit AS h
         ON h.worker = a.worker AND h.namespace = a.namespace AND h.flush = a.flush AND h.request <> a.request
+    INNER JOIN joined_requests AS j ON j.request = h.request
     WHERE a.size >= 16 AND left(a.text, least(a.size, h.size)) = left(h.text, least(a.size, h.size))
 )
 SELECT
@@ -76,6 +79,6 @@ SELECT
 FROM leak_pairs AS p
 INNER JOIN leaks AS l ON l.level = p.level AND l.pair_set = p.pair_set
 LEFT JOIN cached AS k ON k.request = p.recipient
-LEFT JOIN mates AS m ON m.request = p.recipient AND m.mate <> l.recipient
+LEFT JOIN mates AS m ON m.request = p.recipient AND m.mate <> l.recipient AND m.mate_received <= l.received_at
 WHERE p.kind = 'recipient'
 GROUP BY p.kind, p.level, p.pair_set, p.control
