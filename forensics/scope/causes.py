@@ -40,6 +40,7 @@ def from_timeline(case: Case) -> Iterator[Number]:
 
 _STATUSES = {
     "stands": "stand: one of their facts is true of leaks beyond chance",
+    "explained": "hold only for leaks that a mechanism explains which stands",
     "falls": "fall: what can be tested of them is not",
     "ruled_out": "are ruled out by what was switched off",
     "undecided": "cannot be decided: too few leaks, or nothing to compare with",

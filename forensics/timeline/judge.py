@@ -2,6 +2,7 @@
 
 A fact stands where its exact test, corrected for all facts that could be tested (Holm), is at most `alpha`. A mechanism
 stands through a fact; those that stand through one and the same fact cannot be told apart and are named as a class.
+Where a fact is true only of leaks that a stronger one explains as well, what rests on it is explained, not claimed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from forensics.case.words import counted
 from forensics.timeline.catalogue import Catalogue, Hypothesis, Predicate
 from forensics.timeline.exact import Matched, Stratum, holm, matched
 
-STANDS, FALLS, NOT_TESTABLE = "stands", "falls", "not_testable"
+STANDS, EXPLAINED, FALLS, NOT_TESTABLE = "stands", "explained", "falls", "not_testable"
 _SAME = 1e-6
 
 
@@ -86,11 +87,11 @@ def judge_predicates(
 
 
 def judge_mechanisms(
-    catalogue: Catalogue, tests: Sequence[PredicateTest], conditions: Mapping[str, bool]
+    catalogue: Catalogue, tests: Sequence[PredicateTest], conditions: Mapping[str, bool], alpha: float
 ) -> list[MechanismTest]:
     """One verdict per hypothesis, in the order of the catalogue. `conditions`: what the logs show to be on or off."""
     by_name = {test.predicate.name: test for test in tests}
-    rows = [_mechanism(hypothesis, by_name, conditions) for hypothesis in catalogue.hypotheses]
+    rows = [_mechanism(hypothesis, by_name, conditions, alpha) for hypothesis in catalogue.hypotheses]
     classes: dict[int, list[str]] = {}
     for row in rows:
         if row.status == STANDS and row.rank is not None:
@@ -219,7 +220,7 @@ def _alike(a: PredicateTest, b: PredicateTest) -> bool:
 
 
 def _mechanism(
-    hypothesis: Hypothesis, tests: Mapping[str, PredicateTest], conditions: Mapping[str, bool]
+    hypothesis: Hypothesis, tests: Mapping[str, PredicateTest], conditions: Mapping[str, bool], alpha: float
 ) -> MechanismTest:
     met = conditions.get(hypothesis.condition or "")
     condition = ""
@@ -253,11 +254,14 @@ def _mechanism(
             return verdict(FALLS, finding, needed)
     if not asked:
         return verdict(NOT_TESTABLE, hypothesis.note)
-    for status in (STANDS, FALLS, "too_few", "no_contrast", "no_controls"):
+    # One fact that cannot be judged leaves the hypothesis open, whatever became of the others.
+    for status in (STANDS, "too_few", "no_contrast", FALLS, "no_controls"):
         found = [test for test in asked if test.status == status]
         if found:
             best = min(found, key=lambda test: (test.rank or 0, test.p_holm if test.p_holm is not None else 1.0))
             kept = status if status in (STANDS, FALLS) else "undecided"
+            if kept == STANDS and best.rank != 1 and (best.p_beyond is None or best.p_beyond > alpha):
+                kept = EXPLAINED
             return verdict(kept, f"{best.predicate.question}: {best.finding}", best)
     return verdict(NOT_TESTABLE, "; ".join(sorted({test.finding for test in asked})))
 

@@ -70,7 +70,7 @@ def fill(case: Case, settings: Settings) -> tuple[dict[str, Any], list[str]]:
     }
     case.append("predicate_tests", _predicate_table([*tests["probable"], *tests["possible"]], case))
     conditions = dict(case.rows("timeline/conditions"))
-    verdicts = judge_mechanisms(catalogue, tests["probable"], conditions)
+    verdicts = judge_mechanisms(catalogue, tests["probable"], conditions, settings.alpha)
     case.append("mechanism_tests", _mechanism_table(verdicts, case))
     bounds = window.find(case, settings.confidence)
     case.append("fault_window", window.table(bounds, case))

@@ -2,7 +2,7 @@
 -- inputs:   mechanism_tests, predicate_tests
 -- grain:    one row per hypothesis of the catalogue
 -- parameters: none
--- order:    those that stand first, by rank; then fallen, ruled out, undecided, not testable; then hypothesis
+-- order:    those that stand first, by rank; then explained by these, fallen, ruled out, undecided, not testable; then hypothesis
 SELECT
     m.hypothesis,
     m.title,
@@ -27,6 +27,6 @@ SELECT
 FROM mechanism_tests AS m
 LEFT JOIN predicate_tests AS t ON t.predicate = m.predicate AND t.level = 'probable'
 ORDER BY
-    list_position(['stands', 'falls', 'ruled_out', 'undecided', 'not_testable', 'no_text'], m.status),
+    list_position(['stands', 'explained', 'falls', 'ruled_out', 'undecided', 'not_testable', 'no_text'], m.status),
     m.rank NULLS LAST,
     substr(m.hypothesis, 2)::INTEGER

@@ -6,6 +6,6 @@
 SELECT hypothesis, title, status, rank, class, finding, condition, missing, seen_in
 FROM mechanism_tests
 ORDER BY
-    list_position(['stands', 'falls', 'ruled_out', 'undecided', 'not_testable', 'no_text'], status),
+    list_position(['stands', 'explained', 'falls', 'ruled_out', 'undecided', 'not_testable', 'no_text'], status),
     rank NULLS LAST,
     substr(hypothesis, 2)::INTEGER

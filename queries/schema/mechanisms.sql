@@ -52,7 +52,7 @@ CREATE TABLE IF NOT EXISTS predicate_tests (
 CREATE TABLE IF NOT EXISTS mechanism_tests (
     hypothesis  VARCHAR NOT NULL,
     title       VARCHAR NOT NULL,
-    status      VARCHAR NOT NULL,               -- stands | falls | ruled_out | undecided | not_testable | no_text
+    status      VARCHAR NOT NULL,               -- stands | explained | falls | ruled_out | undecided | not_testable | no_text
     rank        BIGINT,                         -- of its class among those that stand
     class       VARCHAR NOT NULL,               -- hypotheses that the evidence cannot tell from it, itself included
     predicate   VARCHAR,                        -- the one that speaks for it most

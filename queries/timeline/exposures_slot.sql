@@ -1,7 +1,7 @@
 -- question: which unaffected requests had a slot in which a proven leak was handed on?
 -- inputs:   leak_pairs, pair_facts, residencies, slot_neighbours, joined_requests, fragments
 -- grain:    one row per request
--- parameters: low, high (of the fault; null: from the first to the last of these leaks), supported (whether the relation stands)
+-- parameters: low, high (of the fault; null: no limit), supported (whether the relation stands)
 -- order:    none (INSERT)
 INSERT INTO exposures BY NAME
 WITH leaks AS (
@@ -19,15 +19,9 @@ named AS (
     GROUP BY request
 ),
 faulty AS (
-    SELECT DISTINCT s.worker, s.slot, l.recipient, s."start", s."end"
+    SELECT DISTINCT s.worker, s.slot, l.recipient
     FROM slot_neighbours AS s
     INNER JOIN leaks AS l ON l.recipient = s.request AND l.source IN (s.former, s.next)
-),
-time AS (
-    SELECT
-        coalesce($low::TIMESTAMP, min("start")) AS low,
-        coalesce($high::TIMESTAMP, max("end")) AS high
-    FROM faulty
 ),
 shared AS (
     SELECT
@@ -38,8 +32,8 @@ shared AS (
     FROM residencies AS s
     INNER JOIN faulty AS f ON f.worker = s.worker AND f.slot = s.slot
     INNER JOIN named AS n ON n.request = f.recipient
-    CROSS JOIN time AS t
-    WHERE s."start" <= t.high AND s."end" >= t.low
+    WHERE ($high::TIMESTAMP IS NULL OR s."start" <= $high::TIMESTAMP)
+        AND ($low::TIMESTAMP IS NULL OR s."end" >= $low::TIMESTAMP)
     GROUP BY s.request
 )
 SELECT

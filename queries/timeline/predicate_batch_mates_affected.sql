@@ -3,8 +3,9 @@
 -- grain:    one row per set and leak or control
 -- parameters: none
 -- order:    none (INSERT)
--- Only leaks received before the set's own count, for it and its
--- controls alike: else two leaks that share one would vouch for each other, and the sets would not be independent. Null where the passes of the recipient are not known.
+-- Only leaks received before the set's own count, for it and its controls alike: else two leaks that share a pass would vouch
+-- for each other, and the sets would not be independent. A control counts only where it was in flight with the set's own
+-- leak: a fault that strikes everything for a while is no sign of the pass. Null where the passes are not known.
 INSERT INTO pair_facts BY NAME
 WITH members AS (
     SELECT DISTINCT recipient AS request
@@ -35,7 +36,7 @@ mates AS (
     INNER JOIN joined_requests AS j ON j.request = b.request
 ),
 leaks AS (
-    SELECT p.level, p.pair_set, p.recipient, j.received_at
+    SELECT p.level, p.pair_set, p.recipient, j.received_at, j.finished_at
     FROM leak_pairs AS p
     INNER JOIN joined_requests AS j ON j.request = p.recipient
     WHERE p.kind = 'recipient' AND p.control = 0
@@ -46,9 +47,15 @@ SELECT
     p.pair_set,
     p.control,
     'batch_mates_affected' AS predicate,
-    bool_or(CASE WHEN k.request IS NULL THEN NULL ELSE m.mate IS NOT NULL END) AS holds
+    bool_or(
+        CASE
+            WHEN k.request IS NULL OR NOT (j.received_at < l.finished_at AND l.received_at < j.finished_at) THEN NULL
+            ELSE m.mate IS NOT NULL
+        END
+    ) AS holds
 FROM leak_pairs AS p
 INNER JOIN leaks AS l ON l.level = p.level AND l.pair_set = p.pair_set
+INNER JOIN joined_requests AS j ON j.request = p.recipient
 LEFT JOIN known AS k ON k.request = p.recipient
 LEFT JOIN mates AS m ON m.request = p.recipient AND m.mate <> l.recipient AND m.mate_received <= l.received_at
 WHERE p.kind = 'recipient'

@@ -86,7 +86,7 @@ class Served:
                 machine_verdict="possible" if self.possible else "probable",
             )
         case = b.write(root)
-        _append(case, "engine_events", [_flush(moment) for moment in self.flushes])
+        append(case, "engine_events", [_flush(moment) for moment in self.flushes])
         return case
 
     def fill(self, case: Case) -> None:
@@ -119,10 +119,10 @@ class Served:
                         "basis": "logged",
                     }
                 )
-        _append(case, "residencies", stays)
-        _append(case, "cache_hits", hits)
+        append(case, "residencies", stays)
+        append(case, "cache_hits", hits)
         if self.with_passes:
-            _append(
+            append(
                 case,
                 "batches",
                 [
@@ -140,7 +140,7 @@ class Served:
                     for i, (w, n, t, m) in enumerate(self.passes)
                 ],
             )
-            _append(
+            append(
                 case,
                 "batch_members",
                 [{"batch": i, "request": r, "slot": None} for i, (_, _, _, m) in enumerate(self.passes) for r in m],
@@ -198,7 +198,7 @@ def _flush(moment: float) -> dict[str, Any]:
     return {"evidence": 0, "byte_offset": 0, "at": at(moment), "worker": "w0", "kind": "cache_flush"}
 
 
-def _append(case: Case, table: str, rows: list[dict[str, Any]]) -> None:
+def append(case: Case, table: str, rows: list[dict[str, Any]]) -> None:
     if rows:
         schema = case.table(table).schema
         columns = {name: [row.get(name) for row in rows] for name in schema.names}
