@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _SHARE = 0.15  # of the prompt: tokens do not lie evenly in a text
 _LEAST_EXCESS = 32  # tokens
-_PIECES = 2048
+_PIECES = 2048  # calls whose texts are held at once
 _NONE = "none"
 
 
@@ -180,14 +180,15 @@ def _read(case: Case, worker: str, calls: pa.Table) -> _Prefixes:
         held.clear()
         held_rows.clear()
 
-    for request, prompt, answer in _calls(case, worker):
-        row = rows_of[request]
-        sizes[row] = len(prompt)
-        held.append(prompt + answer)
-        held_rows.append(row)
-        if len(held) >= _PIECES:
-            flush()
-    flush()
+    requests = sorted(rows_of)
+    for start in range(0, len(requests), _PIECES):
+        stretch = requests[start : start + _PIECES]
+        for request, prompt, answer in _calls(case, worker, stretch[0], stretch[-1]):
+            row = rows_of[request]
+            sizes[row] = len(prompt)
+            held.append(prompt + answer)
+            held_rows.append(row)
+        flush()
     if not parts:
         empty = np.zeros(0, dtype=np.int64)
         return _Prefixes(empty, empty.astype(np.uint8), empty.astype(np.uint64), sizes)
@@ -195,8 +196,8 @@ def _read(case: Case, worker: str, calls: pa.Table) -> _Prefixes:
     return _Prefixes(row, place, hashed, sizes)
 
 
-def _calls(case: Case, worker: str) -> Iterator[tuple[int, bytes, bytes]]:
-    """(request, prompt, answer) of each call with a whole prompt, UTF-8, cut at the longest length that is compared."""
+def _calls(case: Case, worker: str, first: int, last: int) -> Iterator[tuple[int, bytes, bytes]]:
+    """(request, prompt, answer) of each call `first` to `last` with a whole prompt; UTF-8, cut at the longest length."""
     from forensics.timeline.prefixes import MOST_BYTES
 
     current: int | None = None
@@ -209,15 +210,15 @@ def _calls(case: Case, worker: str) -> Iterator[tuple[int, bytes, bytes]]:
         head = ("assistant\n" if messages else "") + "".join(answer)
         return current, "".join(prompt).encode()[:MOST_BYTES], head.encode()[:MOST_BYTES]
 
-    for batch in case.batches("timeline/prefix_texts", {"worker": worker}):
-        columns = (batch.column(name).to_pylist() for name in ("request", "of_response", "text", "of_messages"))
-        for request, of_response, text, of_messages in zip(*columns, strict=True):
-            if request != current:
-                if prompt:
-                    yield whole()
-                current, prompt, answer, messages = request, [], [], False
-            (answer if of_response else prompt).append(text)
-            messages |= of_messages
+    texts = case.arrow("timeline/prefix_texts", {"worker": worker, "first": first, "last": last})
+    columns = (texts[name].to_pylist() for name in ("request", "of_response", "text", "of_messages"))
+    for request, of_response, text, of_messages in zip(*columns, strict=True):
+        if request != current:
+            if prompt:
+                yield whole()
+            current, prompt, answer, messages = request, [], [], False
+        (answer if of_response else prompt).append(text)
+        messages |= of_messages
     if prompt:
         yield whole()
 
