@@ -60,7 +60,7 @@ def make(arguments: argparse.Namespace, resources: Resources) -> None:
     with Case.create(arguments.case, resources) as case:
         for statement in text.split("\n--------\n"):
             given = {name: value for name, value in values.items() if f"${name}" in statement}
-            case._connection.execute(statement, given).fetchall()  # noqa: SLF001
+            case._connection.execute(statement, given).fetchall()
 
 
 def measure(root: Path, resources: Resources) -> dict[str, object]:

@@ -74,7 +74,9 @@ def namespace(salt: str, extra_key: str, adapter: str) -> str:
     return hashlib.blake2b(joined.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
-def _judge(case: Case, worker: str, calls: pa.Table, starts: list[int]) -> dict[int, tuple[int | None, int | None, int | None]]:
+def _judge(
+    case: Case, worker: str, calls: pa.Table, starts: list[int]
+) -> dict[int, tuple[int | None, int | None, int | None]]:
     """row -> (expected tokens, excess, row of the call that explains it), for calls with a count and a whole prompt."""
     import numpy as np
 
@@ -83,7 +85,10 @@ def _judge(case: Case, worker: str, calls: pa.Table, starts: list[int]) -> dict[
     known = _read(case, worker, calls)
     received = _times(calls, "received_us")
     at = _times(calls, "at_us")
-    names = [namespace(*key) for key in zip(*(calls[name].to_pylist() for name in ("salt", "extra_key", "adapter")), strict=True)]
+    names = [
+        namespace(*key)
+        for key in zip(*(calls[name].to_pylist() for name in ("salt", "extra_key", "adapter")), strict=True)
+    ]
     codes = {name: code for code, name in enumerate(sorted(set(names)))}
     own = np.array([codes[name] for name in names], dtype=np.int64)
     cached = calls["cached_tokens"].to_numpy(zero_copy_only=False).astype(np.float64)

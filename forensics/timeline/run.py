@@ -32,7 +32,7 @@ TABLES = (
     "event_clocks",
 )
 _RELATIONS = ("relations", "slot_relations", "batch_relations", "prefix_relations", "retractions")
-_STEPS = 9
+_STEPS = 10
 
 
 @dataclass(frozen=True)

@@ -111,13 +111,23 @@ def derive(case: Case, version: str | None) -> tuple[pa.Table, list[Account]]:
             if not rows.num_rows:
                 continue
             pool = pool_of(known, regime, segment.slots or 0)
-            reason = NO_START if not segment.started else NO_SIZE if not segment.slots else NO_RELEASE if pool is None else ""
+            reason = (
+                NO_START
+                if not segment.started
+                else NO_SIZE
+                if not segment.slots
+                else NO_RELEASE
+                if pool is None
+                else ""
+            )
             if reason or pool is None:
                 accounts.append(
                     Account(worker, "none", None, known, None, segment.slots, rows.num_rows, 0, 0, 0, reason)
                 )
                 continue
-            slot, sure, checks, agreed = _replay(rows, pool, policy == "fcfs", own_marks, own_counts, untold.get(worker, []))
+            slot, sure, checks, agreed = _replay(
+                rows, pool, policy == "fcfs", own_marks, own_counts, untold.get(worker, [])
+            )
             stands = not checks or agreed >= _LEAST_AGREED * checks
             given = int(sure.sum()) if stands else 0
             accounts.append(

@@ -21,6 +21,14 @@ starts AS (
     INNER JOIN place_workers AS p ON p.place = b.place
     GROUP BY p.worker, b.place
     HAVING min(b.iteration) <= 2
+    UNION
+    SELECT p.worker, epoch_us(v."at")
+    FROM engine_events AS v
+    INNER JOIN event_places AS e
+        ON e.source = 'probe'
+        AND e.worker IS NOT DISTINCT FROM v.worker AND e.attributes IS NOT DISTINCT FROM v.attributes
+    INNER JOIN place_workers AS p ON p.place = e.place
+    WHERE v.kind = 'probe_flush' AND v.attributes ->> '$.ok' = 'true'
 )
 SELECT worker, at_us
 FROM starts

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from case_builder import CaseBuilder, at
+from case_builder import ORIGIN, CaseBuilder, at
 
 from forensics.case.stage import Summary
 from forensics.case.store import Case
@@ -27,6 +28,10 @@ COLUMNS = {
     "attributes": pa.string(),
 }
 PROCESS = {"pid": 7, "tp_rank": 0, "dp_rank": 0, "pp_rank": 0}
+
+
+def micros(second: float) -> int:
+    return round((ORIGIN - datetime(1970, 1, 1)).total_seconds() * 1_000_000 + second * 1_000_000)
 
 
 class Events:
@@ -66,7 +71,13 @@ class Events:
             self.add("probe_slot_free", freed, request_id=rid, slot=str(slot), attributes=attributes)
 
     def batch(
-        self, iteration: int, second: float, rows: list[tuple[str, int]], mode: str = "decode", size: int | None = None, **process: int
+        self,
+        iteration: int,
+        second: float,
+        rows: list[tuple[str, int]],
+        mode: str = "decode",
+        size: int | None = None,
+        **process: int,
     ) -> None:
         attributes = {**PROCESS, **process, "mode": mode, "rid": [r for r, _ in rows], "slot": [s for _, s in rows]}
         name = f"{self.worker}:{attributes['pid']}:{attributes['tp_rank']}:0:{iteration}"
@@ -76,6 +87,17 @@ class Events:
             batch=name,
             iteration=iteration,
             counts={"size": len(rows) if size is None else size},
+            attributes=attributes,
+        )
+
+    def repeat(self, like: int, first: int, last: int, since: float, second: float, **process: int) -> None:
+        attributes = {**PROCESS, **process}
+        self.add(
+            "probe_batch_repeat",
+            second,
+            batch=f"{self.worker}:{attributes['pid']}:{attributes['tp_rank']}:0:{like}",
+            iteration=first,
+            counts={"last": last, "from_us": micros(since)},
             attributes=attributes,
         )
 
@@ -93,7 +115,9 @@ class Events:
 
     def status(self, second: float, rids: list[str]) -> None:
         name = f"status:{len(self.rows)}"
-        self.add("scheduler_status", second, batch=name, counts={"running": len(rids), "queued": 0}, attributes={"rank": 0})
+        self.add(
+            "scheduler_status", second, batch=name, counts={"running": len(rids), "queued": 0}, attributes={"rank": 0}
+        )
         for row, rid in enumerate(rids):
             self.add("status_running", second, request_id=rid, batch=name, counts={"row": row})
 

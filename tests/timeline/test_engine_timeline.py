@@ -134,6 +134,35 @@ def test_passes_of_the_probe_and_their_members(tmp_path: Path) -> None:
     assert any(warning.startswith("1 forward passes had members that are no request") for warning in summary.warnings)
 
 
+def test_a_run_of_passes_with_the_same_rows_is_spread_over_its_time(tmp_path: Path) -> None:
+    events = Events("h1 DP0")
+    events.batch(5, 12.0, [("s", 3), ("r", 4)])
+    events.repeat(5, 6, 8, 12.5, 13.5)
+    events.repeat(4, 9, 9, 14, 14)  # of a pass that the log does not have
+    case, _ = timeline(two_calls(), tmp_path / "c", events)
+    with case:
+        batches = found(case, "batches")
+        assert [(b["iteration"], b["at"], b["size"]) for b in batches] == [
+            (5, at(12), 2),
+            (6, at(12.5), 2),
+            (7, at(13), 2),
+            (8, at(13.5), 2),
+        ]
+        assert len(case.table("batch_members").to_pylist()) == 8
+        assert relations(case)["batches_shared"] == ("4", "logged")
+
+
+def test_a_cleared_pool_frees_every_slot(tmp_path: Path) -> None:
+    events = Events("h1 DP0")
+    events.slot("s", 3, 1, None)
+    events.add("probe_slot_clear", 10, attributes={"pid": 7, "tp_rank": 0, "dp_rank": 0, "pp_rank": 0})
+    events.slot("r", 3, 12, 29)
+    case, _ = timeline(two_calls(), tmp_path / "c", events)
+    with case:
+        stays = found(case, "residencies", phase="slot")
+        assert [(row["end"], row["confidence"]) for row in stays] == [(at(10), 1.0), (at(29), 1.0)]
+
+
 def test_traces_give_passes_where_the_probe_does_not(tmp_path: Path) -> None:
     probe, traces = Events("h1 DP0", 1), Events("cluster", 2)
     probe.batch(1, 5, [("s", 3)])
@@ -181,7 +210,10 @@ def test_a_name_that_two_calls_share_is_the_one_received_last_before(tmp_path: P
     events.batch(1, 25, [("same", 4)])
     case, _ = timeline(b, tmp_path / "c", events)
     with case:
-        assert {(row["request"], row["slot"]) for row in found(case, "residencies", phase="slot")} == {(0, "3"), (1, "4")}
+        assert {(row["request"], row["slot"]) for row in found(case, "residencies", phase="slot")} == {
+            (0, "3"),
+            (1, "4"),
+        }
         assert [row["request"] for row in case.table("batch_members").to_pylist()] == [1]
 
 
@@ -195,7 +227,9 @@ def test_retractions_are_named(tmp_path: Path) -> None:
         assert "recipient_retracted" not in relations(case)
 
 
-def stats(events: Events, rid: str, came: float, queue_ms: float, forward_ms: float, second: float, **more: object) -> None:
+def stats(
+    events: Events, rid: str, came: float, queue_ms: float, forward_ms: float, second: float, **more: object
+) -> None:
     from case_builder import ORIGIN
 
     epoch = int((ORIGIN - type(ORIGIN)(1970, 1, 1)).total_seconds() * 1_000_000)
@@ -339,3 +373,23 @@ def test_the_hosts_clock_is_tied_to_the_day_by_the_stamps(tmp_path: Path) -> Non
             assert abs((runs[number] - at(came + 0.5)).total_seconds()) <= 0.15
         # Lists of these releases begin at row 0 and come round in order.
         assert [row["slot"] for row in found(case, "residencies", phase="slot")] == ["0", "1", "2", "3"]
+
+
+def test_a_clock_that_is_off_is_moved_and_shown_and_one_that_fits_is_left_alone(tmp_path: Path) -> None:
+    b = CaseBuilder()
+    late, right = Events("h1 DP0", 1), Events("h2 DP0", 2)
+    for number in range(20):
+        came = number * 30.0
+        b.request(f"a{number}", "alpha", came, came + 10, worker="w1")
+        b.request(f"b{number}", "alpha", came, came + 10, worker="w2")
+        # The clock of h1 shows two minutes more; each call holds its row from 1 s to 9 s after it was received.
+        late.slot(f"a{number}", 1, came + 121, came + 129)
+        right.slot(f"b{number}", 1, came + 1, came + 9)
+    case, summary = timeline(b, tmp_path / "c", late, right)
+    with case:
+        clocks = {row["worker"]: row for row in found(case, "event_clocks", source="probe")}
+        assert (clocks["w1"]["offset_us"], clocks["w1"]["residual_us"], clocks["w1"]["n"]) == (120_000_000, 0, 20)
+        assert (clocks["w2"]["offset_us"], clocks["w2"]["basis"]) == (0, "same_clock")
+        stays = {row["request"]: (row["start"], row["end"]) for row in found(case, "residencies", phase="slot")}
+        assert stays[0] == stays[1] == (at(1), at(9))
+    assert any("moved to the requests' clock" in warning for warning in summary.warnings)
