@@ -16,7 +16,10 @@ _AFTER_US = 1_100_000
 
 
 def agreement(
-    admitted: np.ndarray[Any, Any], done: np.ndarray[Any, Any], moments: np.ndarray[Any, Any], running: np.ndarray[Any, Any]
+    admitted: np.ndarray[Any, Any],
+    done: np.ndarray[Any, Any],
+    moments: np.ndarray[Any, Any],
+    running: np.ndarray[Any, Any],
 ) -> np.ndarray[Any, Any]:
     """Whether each count `running` at `moments` lies between the least and the most stays held around that time.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from forensics.case.stage import Summary, run_stage
 from forensics.case.store import Case
-from forensics.timeline import engine, mechanisms
+from forensics.timeline import cache, engine, mechanisms
 from forensics.timeline.told import NO_SLOTS as NO_SLOTS
 from forensics.timeline.told import warnings_of
 
@@ -31,7 +31,8 @@ TABLES = (
     "event_clocks",
     *mechanisms.WRITES,
 )
-_STEPS = 12
+_RELATIONS = ("relations", "slot_relations", "batch_relations", "prefix_relations", "retractions")
+_STEPS = 11
 
 
 @dataclass(frozen=True)
@@ -57,22 +58,25 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
         done += 1
 
     def work() -> tuple[dict[str, Any], tuple[str, ...]]:
-        try:
-            engine.rebuild(case, parameters.engine_version, tell)
-            tell("relations")
-            case.run("timeline/relations")
-            tell("worker rates")
-            seconds = parameters.bucket_seconds or bucket_seconds(case, parameters.most_buckets)
-            case.run("timeline/worker_rates", {"width_us": seconds * 1_000_000})
-            tell("mechanisms")
-            tested, missing = mechanisms.fill(case, parameters.tests)
-            if progress is not None:
-                progress("done", _STEPS, _STEPS)
-            figures: dict[str, Any] = case.arrow("timeline/figures").to_pylist()[0]
-            figures |= {"bucket_seconds": seconds, "basis": _basis(figures)} | tested
-            return figures, (*warnings_of(case, figures), *missing)
-        finally:
-            engine.drop(case)
+        engine.rebuild(case, parameters.engine_version, tell)
+        tell("prefix cache")
+        cache.fill(case)
+        case.run("timeline/cache_key_collisions", {"version": parameters.engine_version})
+        tell("relations")
+        for name in _RELATIONS:
+            case.run(f"timeline/{name}")
+        tell("worker rates")
+        seconds = parameters.bucket_seconds or bucket_seconds(case, parameters.most_buckets)
+        case.run("timeline/worker_rates", {"width_us": seconds * 1_000_000})
+        figures: dict[str, Any] = case.arrow("timeline/figures").to_pylist()[0]
+        figures |= {"bucket_seconds": seconds, "basis": _basis(figures)}
+        warnings = warnings_of(case, figures)
+        engine.drop(case)
+        tell("mechanisms")
+        tested, missing = mechanisms.fill(case, parameters.tests)
+        if progress is not None:
+            progress("done", _STEPS, _STEPS)
+        return figures | tested, (*warnings, *missing)
 
     return run_stage(
         case,

@@ -23,7 +23,6 @@ _LEAST_AGREED = 0.95
 _CONFIDENCE = 0.95
 _CONFIDENCE_UNCHECKED = 0.8
 
-LOGGED = "the probe wrote who got which slot"
 NO_TIMES = "no line says when a call was admitted and when it ended (`--enable-request-time-stats-logging`)"
 NO_ADMISSION = "this release's lines of times tell the end only, not the admission"
 NO_START = "the log does not show the scheduler's start, so that the first state of its free list is unknown"
@@ -90,11 +89,14 @@ def derive(case: Case, version: str | None) -> tuple[pa.Table, list[Account]]:
     marks = case.rows("timeline/slot_marks")
     counts = case.rows("timeline/slot_counts")
     untold: dict[str, list[int]] = {}
+    logged = {worker for (worker,) in case.rows("timeline/logged_workers")}
     for worker, received in case.rows("timeline/untold_calls"):
         untold.setdefault(worker, []).append(received)
     accounts: list[Account] = []
     found: list[dict[str, Any]] = []
     for worker, place, evidence, regime, paired, release, policy, event_worker in case.rows("timeline/slot_engine"):
+        if worker in logged:
+            continue  # what is written needs no deriving
         here = np.flatnonzero((columns["place"] == place) & (columns["evidence"] == evidence))
         own_marks = [mark for mark in marks if mark[0] == evidence and mark[2] == event_worker]
         own_counts = [row for row in counts if row[0] == evidence and row[2] == event_worker]
@@ -109,13 +111,23 @@ def derive(case: Case, version: str | None) -> tuple[pa.Table, list[Account]]:
             if not rows.num_rows:
                 continue
             pool = pool_of(known, regime, segment.slots or 0)
-            reason = NO_START if not segment.started else NO_SIZE if not segment.slots else NO_RELEASE if pool is None else ""
+            reason = (
+                NO_START
+                if not segment.started
+                else NO_SIZE
+                if not segment.slots
+                else NO_RELEASE
+                if pool is None
+                else ""
+            )
             if reason or pool is None:
                 accounts.append(
                     Account(worker, "none", None, known, None, segment.slots, rows.num_rows, 0, 0, 0, reason)
                 )
                 continue
-            slot, sure, checks, agreed = _replay(rows, pool, policy == "fcfs", own_marks, own_counts, untold.get(worker, []))
+            slot, sure, checks, agreed = _replay(
+                rows, pool, policy == "fcfs", own_marks, own_counts, untold.get(worker, [])
+            )
             stands = not checks or agreed >= _LEAST_AGREED * checks
             given = int(sure.sum()) if stands else 0
             accounts.append(

@@ -40,7 +40,7 @@ CREATE TABLE IF NOT EXISTS batch_members (
 
 -- One row per appearance x timeline fact that ties source and recipient together.
 --   same_worker, same_slot, same_batch, same_prefix, slot_predecessor   yes | no | unknown
---   overlapped_us, source_finished_before_us, slot_gap_us, batches_shared, shared_prefix_tokens   a number, or unknown
+--   overlapped_us, source_finished_before_us, slot_gap_us, batches_shared, cache_excess_tokens   a number, or unknown
 --   received_first          source | recipient | same_time | unknown
 --   source_aborted, source_retracted, recipient_retracted   yes; no row where nothing says so
 --   cache_hit_matched       yes: the recipient's cache hit beyond its own prefixes is explained by this source alone
@@ -93,7 +93,7 @@ CREATE TABLE IF NOT EXISTS slot_derivations (
     reason       VARCHAR NOT NULL
 );
 
--- One row per source of times x worker: what its clock shows more than the requests' clock.
+-- One row per source of times x worker: what its clock shows more than the requests' clock, and was taken off.
 CREATE TABLE IF NOT EXISTS event_clocks (
     source       VARCHAR NOT NULL,
     worker       VARCHAR NOT NULL,
@@ -101,7 +101,7 @@ CREATE TABLE IF NOT EXISTS event_clocks (
     offset_us    BIGINT NOT NULL,
     residual_us  BIGINT,                        -- median absolute deviation; null: nothing to compare with
     n            BIGINT NOT NULL,
-    basis        VARCHAR NOT NULL               -- same_log | requests | assumed
+    basis        VARCHAR NOT NULL               -- same_clock, too_few: left alone | requests: taken off
 );
 
 -- One row per worker x time bucket: how many responses it finished and how many carry foreign text.

@@ -19,7 +19,8 @@ WITH told AS (
         attributes
     FROM engine_events
     WHERE kind IN (
-            'probe_slot_alloc', 'probe_slot_free', 'probe_recv', 'probe_retract', 'probe_finish', 'schedule',
+            'probe_slot_alloc', 'probe_slot_free', 'probe_slot_clear', 'probe_recv', 'probe_retract', 'probe_finish',
+            'probe_flush', 'schedule',
             'scheduler_status', 'status_running', 'request_time_stats', 'prefill_batch', 'decode_batch',
             'scheduler_start', 'retraction', 'engine_release', 'cache_flush', 'abort'
         )
@@ -34,7 +35,7 @@ WITH told AS (
             'pp_rank': (attributes ->> '$.pp_rank')::BIGINT
         })::VARCHAR
     FROM engine_events
-    WHERE kind IN ('probe_batch_start', 'probe_match')
+    WHERE kind = 'probe_batch_start'
 ),
 ranked AS (
     SELECT

@@ -4,7 +4,7 @@
 -- parameters: none
 -- order:    none
 -- A slot that is given again without having been freed was free by then at the latest; one that is never freed is held
--- to the last event of its process. Calls that the case does not have (health checks) hold slots, too: request is null.
+-- to the last event of its process. All are free once the probe says that the pool was cleared. Calls that the case does not have (health checks) hold slots, too: request is null.
 CREATE OR REPLACE TEMP TABLE slot_stays AS
 WITH events AS (
     SELECT
@@ -21,6 +21,21 @@ WITH events AS (
         AND e.worker IS NOT DISTINCT FROM v.worker AND e.attributes IS NOT DISTINCT FROM v.attributes
     WHERE v.kind IN ('probe_slot_alloc', 'probe_slot_free') AND v.slot IS NOT NULL AND v."at" IS NOT NULL AND e.kept
 ),
+clears AS (
+    SELECT e.place, v."at"
+    FROM engine_events AS v
+    INNER JOIN event_places AS e
+        ON e.source = 'probe'
+        AND e.worker IS NOT DISTINCT FROM v.worker AND e.attributes IS NOT DISTINCT FROM v.attributes
+    WHERE v.kind = 'probe_slot_clear' AND v."at" IS NOT NULL
+),
+cleared AS (
+    SELECT v.place, v.slot, v."at", v.evidence, v.byte_offset, min(c."at") AS cleared_at
+    FROM events AS v
+    INNER JOIN clears AS c ON c.place = v.place AND c."at" >= v."at"
+    WHERE v.given
+    GROUP BY v.place, v.slot, v."at", v.evidence, v.byte_offset
+),
 followed AS (
     SELECT
         *,
@@ -32,15 +47,23 @@ followed AS (
 ),
 stays AS (
     SELECT
-        place,
-        slot,
-        rid,
-        "at" AS starts,
-        coalesce(next_at, last_at) AS ends,
-        CASE WHEN next_given THEN 0.5 WHEN next_at IS NULL THEN 0.9 ELSE 1.0 END AS confidence,
-        row_number() OVER (ORDER BY place, slot, "at", evidence, byte_offset) - 1 AS stay
-    FROM followed
-    WHERE given
+        f.place,
+        f.slot,
+        f.rid,
+        f."at" AS starts,
+        least(coalesce(f.next_at, c.cleared_at, f.last_at), coalesce(c.cleared_at, f.next_at, f.last_at)) AS ends,
+        CASE
+            WHEN c.cleared_at <= coalesce(f.next_at, c.cleared_at) THEN 1.0
+            WHEN f.next_given THEN 0.5
+            WHEN f.next_at IS NULL THEN 0.9
+            ELSE 1.0
+        END AS confidence,
+        row_number() OVER (ORDER BY f.place, f.slot, f."at", f.evidence, f.byte_offset) - 1 AS stay
+    FROM followed AS f
+    LEFT JOIN cleared AS c
+        ON c.place = f.place AND c.slot = f.slot AND c."at" = f."at" AND c.evidence = f.evidence
+        AND c.byte_offset = f.byte_offset
+    WHERE f.given
 ),
 named AS (
     SELECT s.stay, c.request

@@ -86,3 +86,44 @@ def test_a_reason_or_host_that_is_no_word_is_dropped():
     event = read(ev="finish", rid="r", reason="a sentence of a prompt", host="a b")
     assert "reason" not in event.attributes
     assert event.worker == "DP0"
+
+
+def test_a_run_of_passes_stays_one_event_that_names_the_pass_it_repeats():
+    like = read(ev="batch_start", iter=4, rows=[{"rid": "r", "slot": 1}])
+    event = read(ev="batch_repeat", **{"iter": [5, 204], "as": 4, "ts_first": 1772600766.25, "ts_end": None})
+    assert (event.kind, event.iteration, event.counts["last"]) == ("probe_batch_repeat", 5, 204)
+    assert event.batch == like.batch
+    assert event.at - event.counts["from_us"] == 1_000_000
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"iter": [5, 4], "as": 3},
+        {"iter": 5, "as": 4},
+        {"iter": [5, 6]},
+        {"iter": [5, 10**9], "as": 4},
+        {"iter": [5, 6], "as": 5},
+    ],
+    ids=["backwards", "number", "of nothing", "endless", "of itself"],
+)
+def test_a_run_that_makes_no_sense_is_rejected(fields: dict[str, object]):
+    with pytest.raises(Reject):
+        read(ev="batch_repeat", ts_first=1772600766.25, **fields)
+
+
+def test_the_probes_own_digests_are_kept_as_they_are():
+    event = read(ev="match", rid="r", matched=3, last_node_extra_key="sha256:0123456789abcdef", salt="a tenant's salt")
+    assert event.attributes["last_node_extra_key"] == "sha256:0123456789abcdef"
+    assert "tenant" not in event.attributes["salt"]
+
+
+def test_a_row_that_the_batch_and_its_request_place_differently_is_kept():
+    event = read(ev="batch_start", iter=1, rows=[{"rid": "r", "slot": 4, "req_slot": 5}, {"rid": "s", "slot": 6}])
+    assert event.attributes["req_slot"] == [5, -1]
+
+
+def test_the_start_of_a_file_tells_the_engines_release():
+    event = read(ev="probe_start", probe="1.0.0", sglang="0.5.23", process="Process-1", hooked=["a.b"], missing=[])
+    assert (event.kind, event.attributes["sglang"]) == ("probe_start", "0.5.23")
+    assert "hooked" not in event.attributes

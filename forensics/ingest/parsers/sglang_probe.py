@@ -1,8 +1,9 @@
 """The slot and batch probe's JSON lines: who got which row and which KV indices, and which rows each forward pass had.
 
 One event a line. A batch is one event, whatever its size: its members stand in lists of equal length in `attributes`
-(`rid`, `slot`, `gen`, `seq`, `prefix`; a number that is not known is -1). Token ids are counted and not kept; an extra
-key is kept as a digest. Does not drop the copies that tensor-parallel ranks write: `tp_rank` tells them.
+(`rid`, `slot`, `gen`, `seq`, `prefix`, `req_slot`; a number that is not known is -1). `batch_repeat` stands for a run of
+passes with the rows of an earlier one, and stays one event. Token ids are counted and not kept; keys are kept as
+digests. Does not drop the copies that tensor-parallel ranks write: `tp_rank` tells them.
 """
 
 from __future__ import annotations
@@ -24,9 +25,15 @@ SOURCE = "the probe that ships with the program"
 
 _MARKS = frozenset(("v", "ts", "ev"))
 _KNOWN = frozenset(
-    "batch_start batch_end slot_alloc slot_free kv_alloc kv_free match insert recv abort retract finish emit".split()
+    (
+        "batch_start batch_repeat batch_end slot_alloc slot_free slot_clear kv_alloc kv_free match insert recv abort "
+        "retract finish emit flush probe_start probe_stat"
+    ).split()
 )
 _WORD = re.compile(r"[\w.:/-]{1,80}")
+_LISTS = (("slot", "slot"), ("gen", "gen"), ("seq_len", "seq"), ("prefix_len", "prefix"), ("req_slot", "req_slot"))
+_DIGEST = re.compile(r"sha256:[0-9a-f]{16}")
+_MOST_PASSES = 100_000  # the probe writes a repeat after 200 passes at the latest
 _MOST_ROWS = 65_536
 _MOST_RANGES = 16_384
 _MOST_ID = 512
@@ -50,7 +57,8 @@ def parse(obj: Object, context: FileContext) -> Sequence[Item]:
     if _WORD.fullmatch(name) is None:
         raise Reject("unrecognised_line")
     at, _ = parse_time(obj["ts"], context)
-    event = EngineEvent(f"probe_{name}" if name in _KNOWN else "probe_other", at if at is not None else context.at)
+    kind = f"probe_{name.removeprefix('probe_')}" if name in _KNOWN else "probe_other"
+    event = EngineEvent(kind, at if at is not None else context.at)
     if name not in _KNOWN:
         event.attributes["ev"] = name
     host = _word(obj.get("host")) or context.worker or context.source
@@ -65,7 +73,7 @@ def parse(obj: Object, context: FileContext) -> Sequence[Item]:
         event.request_id = rid
     slot = _count(obj.get("slot"))
     event.slot = str(slot) if slot is not None else None
-    for key in ("gen", "matched", "len", "new", "n"):
+    for key in ("gen", "matched", "host", "node", "len", "new", "n", "out", "events", "dropped", "failed", "cost_us"):
         if (number := _count(obj.get(key))) is not None:
             event.counts[key] = number
     read = _READERS.get(name)
@@ -74,12 +82,31 @@ def parse(obj: Object, context: FileContext) -> Sequence[Item]:
     return (event,)
 
 
+def _name(event: EngineEvent, iteration: int) -> str:
+    """The name of a pass: each process counts its own."""
+    process = [str(event.attributes.get(key, "")) for key in ("pid", "tp_rank", "pp_rank")]
+    return ":".join((event.worker or "", *process, str(iteration)))
+
+
+def _repeat(event: EngineEvent, obj: Object, context: FileContext) -> None:
+    """Passes `iteration` to `last`, from `from_us` to `at`, with the rows of the pass `batch`."""
+    passes = obj.get("iter")
+    ends = passes if isinstance(passes, list) and len(passes) == 2 else [None, None]
+    first, last, like = _count(ends[0]), _count(ends[1]), _count(obj.get("as"))
+    if first is None or last is None or like is None or not like < first <= last < first + _MOST_PASSES:
+        raise Reject("unrecognised_line")
+    event.iteration, event.batch = first, _name(event, like)
+    event.counts["last"] = last
+    since, _ = parse_time(obj["ts_first"], context) if "ts_first" in obj else (None, None)
+    if since is not None and event.at is not None and since <= event.at:
+        event.counts["from_us"] = since
+    _ranges(event, obj.get("out_kv"), context)
+
+
 def _batch(event: EngineEvent, obj: Object, context: FileContext) -> None:
     event.iteration = _count(obj.get("iter"))
-    process = [str(event.attributes.get(key, "")) for key in ("pid", "tp_rank", "pp_rank")]
     if event.iteration is not None:
-        # Passes are counted from 0 by each process.
-        event.batch = ":".join((event.worker or "", *process, str(event.iteration)))
+        event.batch = _name(event, event.iteration)
     rows = obj.get("rows")
     rows = rows if isinstance(rows, list) else []
     if len(rows) > _MOST_ROWS:
@@ -96,11 +123,11 @@ def _batch(event: EngineEvent, obj: Object, context: FileContext) -> None:
     if mode is not None:
         event.attributes["mode"] = mode
     lists: dict[str, Any] = {"rid": [row["rid"] for row in members]}
-    for key, short in (("slot", "slot"), ("gen", "gen"), ("seq_len", "seq"), ("prefix_len", "prefix")):
+    for key, short in _LISTS:
         values = [_number(row.get(key)) for row in members]
         if any(value >= 0 for value in values):
             lists[short] = values
-    for key in ("extra_key", "lora"):
+    for key in ("extra_key", "salt", "lora"):
         digests = [_digest(row.get(key)) for row in members]
         if any(digests):
             lists[key] = digests
@@ -135,7 +162,7 @@ def _match(event: EngineEvent, obj: Object, context: FileContext) -> None:
     path = obj.get("node_path")
     if isinstance(path, list):
         event.attributes["node_path"] = [node for node in map(_count, path[:1024]) if node is not None]
-    for key in ("last_node_extra_key", "extra_key", "lora"):
+    for key in ("last_node_extra_key", "extra_key", "salt", "lora"):
         if digest := _digest(obj.get(key)):
             event.attributes[key] = digest
 
@@ -149,13 +176,25 @@ def _abort(event: EngineEvent, obj: Object, context: FileContext) -> None:
 
 
 def _reason(event: EngineEvent, obj: Object, context: FileContext) -> None:
-    for key in ("why", "reason", "to"):
+    for key in ("why", "reason", "to", "at"):
+        if (word := _word(obj.get(key))) is not None:
+            event.attributes[key] = word
+
+
+def _flush(event: EngineEvent, obj: Object, context: FileContext) -> None:
+    if isinstance(obj.get("ok"), bool):
+        event.attributes["ok"] = obj["ok"]
+
+
+def _start(event: EngineEvent, obj: Object, context: FileContext) -> None:
+    for key in ("probe", "sglang", "process"):
         if (word := _word(obj.get(key))) is not None:
             event.attributes[key] = word
 
 
 _READERS: dict[str, Callable[[EngineEvent, Object, FileContext], None]] = {
     "batch_start": _batch,
+    "batch_repeat": _repeat,
     "batch_end": _batch,
     "kv_alloc": _kv,
     "kv_free": _kv,
@@ -165,6 +204,9 @@ _READERS: dict[str, Callable[[EngineEvent, Object, FileContext], None]] = {
     "retract": _reason,
     "finish": _reason,
     "emit": _reason,
+    "slot_free": _reason,
+    "flush": _flush,
+    "probe_start": _start,
 }
 
 
@@ -187,7 +229,9 @@ def _word(value: object) -> str | None:
 
 
 def _digest(value: object) -> str | None:
-    """A key as 16 hex digits: it may be a secret, or a customer's name."""
+    """A key as 16 hex digits: it may be a secret, or a customer's name. The probe's own digests stay what they are."""
     if not isinstance(value, str) or not value:
         return None
+    if _DIGEST.fullmatch(value):
+        return value
     return hashlib.blake2b(value.encode("utf-8", "replace"), digest_size=8).hexdigest()
