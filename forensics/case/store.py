@@ -32,6 +32,7 @@ SCHEMA = (
     "schema/timeline",
     "schema/scope",
     "schema/controls",
+    "schema/mechanisms",
 )
 Parameters = dict[str, object]
 # Rows that DuckDB gathers before it compresses and writes them. Its usual 122,880 rows of long texts are gigabytes.
@@ -231,6 +232,8 @@ _TABLES = {
         "join_keys request_joins join_outcomes clock_offsets divergences advice "
         "fragments appearances exclusions decoy_strata reviews trials canaries reference_sets reference_fingerprints "
         "residencies batches batch_members appearance_relations worker_rates "
+        "cache_hits cache_key_collisions slot_derivations event_clocks "
+        "leak_pairs pair_facts predicate_tests mechanism_tests fault_window leak_factors exposures "
         "verdicts affected_requests affected_tenants numbers "
         "controls control_spikes elusion_sample elusion_reviews"
     ).split()

@@ -81,8 +81,8 @@ class Record:
 
 @dataclass(slots=True)
 class EngineEvent:
-    """One fact that an engine logged, without a call's texts. `counts` and `attributes` hold numbers and short names,
-    never log text; `at` is UTC microseconds, None where the line has no time.
+    """One fact that an engine logged, without a call's texts. `counts` hold numbers, `attributes` short names and lists
+    of such, never log text; `at` is UTC microseconds, None where the line has no time.
     """
 
     kind: str
@@ -93,7 +93,7 @@ class EngineEvent:
     batch: str | None = None
     iteration: int | None = None
     counts: dict[str, int | float] = field(default_factory=dict)
-    attributes: dict[str, str | int | float | bool] = field(default_factory=dict)
+    attributes: dict[str, Any] = field(default_factory=dict)
     place: Place | None = None
 
 
@@ -112,6 +112,7 @@ class FileContext:
     naive_times: int = 0
     private_keys: tuple[Any, ...] = ()  # that open encrypted fields
     max_line_bytes: int = 256 << 20  # what joins lines holds no more than this
+    told: set[str] = field(default_factory=set)  # what a parser says once for a stretch of a file, and has said
     # Of the unit at hand:
     place: Place | None = None
     at: int | None = None  # the wrapper's time, UTC microseconds

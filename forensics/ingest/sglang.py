@@ -13,7 +13,7 @@ from typing import Any
 from forensics.ingest import loose_json, openai
 from forensics.ingest.envelope import add_headers, id_text
 from forensics.ingest.envelope_keys import TENANT_HEADERS, TENANT_HEADERS_LAST
-from forensics.ingest.record import STRUCTURE, FileContext, Item, Record, Reject, Text
+from forensics.ingest.record import STRUCTURE, EngineEvent, FileContext, Item, Record, Reject, Text
 from forensics.ingest.timestamps import parse_time, seconds
 
 STAMP = re.compile(rb"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d{1,9})?)([^\]\n]{0,80})\] ?")
@@ -22,6 +22,20 @@ _TENSOR_RANK = re.compile(r"\b(TP\d+)\b")
 _LOG_FILE = re.compile(r"(?:^|.*/)([^/]+_\d+)\.log(?:\.\d{4}-\d\d-\d\d_\d\d)?(?:\.(?:gz|zst|zstd))?$", re.S)
 # The web server's lines carry no stamp of the engine.
 _UNSTAMPED = re.compile(rb"(?:INFO|WARNING|ERROR|DEBUG): ")
+# Fields of a request that the first release which has them marks; reference: the published packages, 0.4.4 to 0.5.23.
+_RELEASES = (
+    ("0.5.23", ("watermark", "kv_hints")),
+    ("0.5.18", ("cache_salt", "mm_content_hashes")),
+    ("0.5.15", ("mm_hashes", "return_prompt_token_ids")),
+    ("0.5.10", ("routed_dp_rank",)),
+    ("0.5.8", ("received_time", "routing_key")),
+    ("0.5.6", ("http_worker_ipc", "return_entropy")),
+    ("0.5.3", ("extra_key", "custom_labels")),
+    ("0.5.1", ("lora_id",)),
+    ("0.4.9", ("bootstrap_room",)),
+    ("0.4.4", ("lora_path",)),
+)
+_LEAST_FIELDS = 16  # the smallest of these releases logs 18; fewer were picked out by somebody, and prove nothing
 PARTS = {
     "request.received": "received",
     "request.received.openai": "received_openai",
@@ -80,7 +94,15 @@ def records_of_event(event: dict[str, Any], stamp: str | None, tags: str, contex
         raise Reject("no_id")
     worker = context.worker or worker_of(context.source, tags)
     batch = len(rids) > 1 or isinstance(event.get("rid"), list)
-    records = []
+    records: list[Item] = []
+    if part == "received":
+        release = release_of(obj)
+        if release is not None and f"{release} {worker}" not in context.told:
+            context.told.add(f"{release} {worker}")
+            at_least, below = release
+            event_of_release = EngineEvent("engine_release", at, worker)
+            event_of_release.attributes = {"at_least": at_least} | ({"below": below} if below else {})
+            records.append(event_of_release)
     for item, rid in enumerate(rids):
         if not rid:
             context.notice("unreadable_entry")
@@ -104,6 +126,21 @@ def records_of_event(event: dict[str, Any], stamp: str | None, tags: str, contex
             record.received_at = at
         records.append(record)
     return tuple(records)
+
+
+def release_of(obj: dict[str, Any]) -> tuple[str, str | None] | None:
+    """(first release that has the fields of a logged request, first that has more than them); None: cannot be told.
+
+    The engine logs a request with all of its fields, so that a field that is not there did not exist yet.
+    """
+    if len(obj) < _LEAST_FIELDS:
+        return None
+    below: str | None = None
+    for release, fields in _RELEASES:
+        if any(field in obj for field in fields):
+            return release, below
+        below = release
+    return None
 
 
 def record_of_export(obj: dict[str, Any], context: FileContext) -> Sequence[Item]:
@@ -197,7 +234,7 @@ def _people(record: Record, obj: dict[str, Any], headers: dict[str, str]) -> Non
     for name in ("x-request-id", "x-smg-routing-key"):
         if name in headers and headers[name] != record.request_id:
             record.ids[name] = headers[name]
-    for name in ("cache_salt", "extra_key", "conversation_id", "session_id", "bootstrap_room"):
+    for name in ("cache_salt", "extra_key", "lora_path", "conversation_id", "session_id", "bootstrap_room"):
         if (value := id_text(obj.get(name))) is not None:
             record.ids[name] = value
     user = obj.get("user")

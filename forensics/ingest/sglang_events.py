@@ -26,7 +26,7 @@ _KNOWN = re.compile(
     rb"Received output for rid=|(?:Prefill bootstrap|Prefill transfer|Decode handshake|Decode transfer) failed for |"
     rb"Context corruption detected: Request |KV double free: |kv_canary violation: |Health check failed\.|"
     rb"Capping max_new_tokens of request |Grammar accept_token failed for req |[\w ]{0,60}memory leak detected!|"
-    rb"KV cache pool leak detected!)"
+    rb"KV cache pool leak detected!|max_total_num_tokens=\d|server_args=(?:ServerArgs\(|\{))"
 )
 # Up to 0.3 the stamp had no date, or there was none.
 _BARE = re.compile(
@@ -56,6 +56,14 @@ _CANARY = re.compile(r"launch_tag=([\w()]{1,40}) fail_reason=([\w+]{1,120}) ")
 _LEAK = re.compile(r"(\w{1,60})(?: pool)? memory leak detected!")
 _RANK = re.compile(r"\b(ATTN_CP|MOE_DP|DP|TP|PP|EP)(\d{1,5})\b")
 _SANE_EPOCH = (1e9, 1e10)
+# What of the server's arguments bears on slots, batches and the prefix cache. Paths and names of models are left out.
+_ARGUMENT = re.compile(
+    r"\b(schedule_policy|disable_radix_cache|page_size|chunked_prefill_size|max_running_requests|dp_size|tp_size|pp_size|"
+    r"disable_overlap_schedule|disaggregation_mode|speculative_algorithm|enable_hierarchical_cache|max_loras_per_batch|"
+    r"enable_lora|enable_deterministic_inference|enable_dp_attention|kv_canary|decode_log_interval|"
+    r"enable_request_time_stats_logging|enable_mixed_chunk|enable_priority_scheduling)"
+    r"['\"]?[=:] ?(?:'([\w.-]{1,40})'|\"([\w.-]{1,40})\"|(-?\d{1,15})\b|(True|False|true|false)\b)"
+)
 
 
 def start_of_message(line: bytes) -> int | None:
@@ -265,6 +273,24 @@ def _flush(message: str) -> EngineEvent:
     return EngineEvent("cache_flush_refused", counts=counts.listed(re.sub(r"^[^#]*", "", message)))
 
 
+def _pool(message: str) -> EngineEvent:
+    """What the scheduler says once, when it starts: the sizes of its pools."""
+    event = EngineEvent("scheduler_start")
+    for name, text in _PAIR.findall(message[:2000]):
+        value = counts.number(text)
+        if value is not None:
+            event.counts.setdefault(name, value)
+    return event
+
+
+def _arguments(message: str) -> EngineEvent | None:
+    event = EngineEvent("server_args")
+    for name, quoted, double, number, flag in _ARGUMENT.findall(message):
+        value: str | int | bool = int(number) if number else flag.lower() == "true" if flag else quoted or double
+        event.attributes.setdefault(name, value)
+    return event if event.attributes else None
+
+
 def _health(message: str) -> EngineEvent:
     return EngineEvent("health_check_failed")
 
@@ -289,6 +315,8 @@ _READERS: tuple[tuple[str, Callable[[str], EngineEvent | None]], ...] = (
     ("KV double free", _double_free),
     ("kv_canary violation", _canary),
     ("Health check failed", _health),
+    ("max_total_num_tokens=", _pool),
+    ("server_args=", _arguments),
     ("Capping ", _by_name("max_new_tokens_capped", _NAMED)),
     ("Grammar ", _by_name("grammar_failure", _NAMED)),
 )

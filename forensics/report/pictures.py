@@ -50,6 +50,56 @@ class Step:
     weak: int
 
 
+@dataclass(frozen=True)
+class Bar:
+    """One stay: `lane` counts from 0 at the top, times in seconds from the beginning of the picture."""
+
+    lane: int
+    start: float
+    end: float
+    role: str  # source | recipient | affected | other
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The slots around one leak. `labels`: one per lane, of pseudonyms and slot numbers."""
+
+    labels: tuple[str, ...]
+    bars: tuple[Bar, ...]
+
+
+def slot_lanes(lanes: Lanes, name: str) -> Markup:
+    """Who was in which slot around one leak, with an arrow from source to recipient. `name` is unique on the page."""
+    figure = _figure(1.0 + 0.24 * max(1, len(lanes.labels)))
+    axes = figure.subplots()
+    colours = {"source": _MUTED, "recipient": _ACCENT, "affected": _ACCENT, "other": _SOFT}
+    shades = {"affected": 0.45}
+    for bar in lanes.bars:
+        axes.barh(
+            bar.lane,
+            bar.end - bar.start,
+            left=bar.start,
+            height=0.7,
+            color=colours[bar.role],
+            alpha=shades.get(bar.role, 1.0),
+            edgecolor=_INK,
+            linewidth=0.4,
+        )
+    ends = {role: [bar for bar in lanes.bars if bar.role == role] for role in ("source", "recipient")}
+    if ends["source"] and ends["recipient"]:
+        source, recipient = ends["source"][-1], ends["recipient"][-1]
+        arrow = {"arrowstyle": "->", "color": _INK, "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0}
+        head = (max(recipient.start, min(source.end, recipient.end)), recipient.lane)
+        axes.annotate("", xy=head, xytext=(min(source.end, head[0]), source.lane), arrowprops=arrow)
+        for role, bar in (("source", source), ("recipient", recipient)):
+            axes.text((bar.start + bar.end) / 2, bar.lane, role, ha="center", va="center", fontsize=7, color=_INK)
+    axes.set_yticks(range(len(lanes.labels)), lanes.labels, fontsize=7)
+    axes.set_ylim(max(1, len(lanes.labels)) - 0.5, -0.5)
+    axes.set_xlabel("seconds")
+    _plain(axes)
+    return _svg(figure, name, "Slots of a worker around one leak, with an arrow from the source to the recipient")
+
+
 def affected_over_time(buckets: Sequence[Bucket]) -> Markup:
     """Affected and possible responses per bucket above, all responses below."""
     figure = _figure(3.6)

@@ -25,7 +25,7 @@ from forensics.report.corpus_check import Outgoing, check_corpus
 from forensics.report.fields import fields, unknown
 from forensics.report.figures import Numbers
 from forensics.report.render import environment, template_texts
-from forensics.report.view import draw, load_view, share_table
+from forensics.report.view import draw, draw_leaks, load_view, share_table
 
 Progress = Callable[[str, int, int], None]
 LETTER_FILES = ("letter.md", "letter.html", "fields.json", "attachment.csv")
@@ -33,11 +33,13 @@ LETTER_FILES = ("letter.md", "letter.html", "fields.json", "attachment.csv")
 
 @dataclass(frozen=True)
 class Parameters:
-    """`on_block`: what happens to a file that holds leaked text. `request_rows`, `letter_rows`: most rows printed."""
+    """`on_block`: what happens to a file that holds leaked text. `request_rows`, `letter_rows`: most rows printed.
+    `leak_pictures`: most leaks drawn."""
 
     on_block: Literal["raise", "withhold"] = "raise"
     request_rows: int = 1000
     letter_rows: int = 50
+    leak_pictures: int = 12
 
 
 def run(case: Case, parameters: Parameters, progress: Progress | None = None) -> Summary:
@@ -59,8 +61,14 @@ def render_report(case: Case, parameters: Parameters) -> dict[str, bytes]:
     """`report.html` and `report.md`, not yet checked or written."""
     pseudonyms = load_pseudonyms(case)
     numbers = Numbers.load(case)
-    view = load_view(case, pseudonyms, parameters.request_rows)
-    values = {"numbers": numbers, "view": view, "scope_rows": share_table(numbers), "pictures": draw(view)}
+    view = load_view(case, pseudonyms, parameters.request_rows, parameters.leak_pictures)
+    values = {
+        "numbers": numbers,
+        "view": view,
+        "scope_rows": share_table(numbers),
+        "pictures": draw(view),
+        "leaks": draw_leaks(view),
+    }
     return {
         f"report/report.{markup}": environment(markup).get_template(f"report.{markup}.j2").render(values).encode()
         for markup in ("html", "md")
@@ -100,7 +108,8 @@ def _write(case: Case, parameters: Parameters, progress: Progress | None) -> tup
     files |= render_letters(case, parameters)
     _tell(progress, "egress check", 2)
     methods = [number.method for number in Numbers.load(case).rows.values()]
-    hits = _held_back(case, files, (*template_texts(), *methods))
+    findings = [text for row in case.rows("report/mechanisms") for text in row if isinstance(text, str)]
+    hits = _held_back(case, files, (*template_texts(), *methods, *findings))
     if hits and parameters.on_block == "raise":
         first = hits[0]
         raise EgressBlocked(

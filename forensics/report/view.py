@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from forensics.case.pseudonyms import Pseudonyms
 from forensics.case.store import Case
 from forensics.report import pictures
+from forensics.report.causes import Causes, load_causes
 from forensics.report.figures import Numbers
 from forensics.report.render import minute_down
 
@@ -86,10 +87,11 @@ class ReportView:
     evidence: tuple[tuple[Any, ...], ...]
     stages: tuple[tuple[Any, ...], ...]
     timeline_notes: tuple[str, ...]
+    causes: Causes
 
 
-def load_view(case: Case, pseudonyms: Pseudonyms, most_rows: int) -> ReportView:
-    """Read the tables of the case into what the report prints, with at most `most_rows` requests."""
+def load_view(case: Case, pseudonyms: Pseudonyms, most_rows: int, leak_pictures: int = 12) -> ReportView:
+    """What the report prints of the tables of the case: at most `most_rows` requests and `leak_pictures` leaks drawn."""
     width = case.rows("report/bucket_seconds")[0][0] * 1_000_000
     requests = case.rows("report/requests", {"rows": most_rows})
     return ReportView(
@@ -146,6 +148,7 @@ def load_view(case: Case, pseudonyms: Pseudonyms, most_rows: int) -> ReportView:
         evidence=tuple(case.rows("report/evidence")),
         stages=tuple(case.rows("report/stages")),
         timeline_notes=tuple(row[0] for row in case.rows("report/timeline_notes")),
+        causes=load_causes(case, pseudonyms, leak_pictures),
     )
 
 
@@ -157,6 +160,14 @@ def draw(view: ReportView) -> dict[str, Markup | None]:
         "matrix": pictures.who_to_whom(pairs) if pairs else None,
         "lengths": pictures.fragment_lengths(view.lengths) if view.lengths else None,
     }
+
+
+def draw_leaks(view: ReportView) -> list[tuple[str, str, Markup]]:
+    """Fragment, workers and picture of each leak that is drawn, clearest first."""
+    return [
+        (leak.fragment_id, leak.worker_refs, pictures.slot_lanes(leak.lanes, f"leak{number}"))
+        for number, leak in enumerate(view.causes.leaks, start=1)
+    ]
 
 
 def share_table(numbers: Numbers) -> list[tuple[str, tuple[str, ...]]]:

@@ -14,6 +14,7 @@ import orjson
 
 from forensics.case.store import Case
 from forensics.scope.bounds import from_controls
+from forensics.scope.causes import from_timeline
 from forensics.scope.number import Number, Scalar
 
 __all__ = ["Interval", "Number", "Scalar", "collect", "exact_interval", "numbers_table"]
@@ -44,6 +45,7 @@ def collect(case: Case, confidence: float) -> list[Number]:
     numbers += _bounds(case)
     numbers += _lengths(case)
     numbers += from_controls(case, confidence)
+    numbers += from_timeline(case)
     numbers += _unmeasured()
     return sorted(numbers, key=lambda number: number.name)
 
@@ -128,8 +130,6 @@ def _lengths(case: Case) -> Iterator[Number]:
 
 
 def _unmeasured() -> Iterator[Number]:
-    tests = "mechanism tests are not supported yet; they read slots and batches, which these logs do not hold"
-    yield Number("mechanism", None, tests)
     method = "these logs show that responses were generated; that they were returned or viewed is not inferred"
     yield Number("delivery", "generated", method)
 

@@ -39,6 +39,18 @@ TENANT_COLUMNS = (
     "last_at",
     "categories",
 )
+EXPOSURE_COLUMNS = (
+    "request_id",
+    "tenant_id",
+    "received_at",
+    "worker",
+    "relation",
+    "shared",
+    "leaks",
+    "fragment_id",
+    "supported",
+    "examined",
+)
 FRAGMENT_COLUMNS = (
     "fragment_id",
     "recipient_request_id",
@@ -58,6 +70,7 @@ FILES = (
     "affected_requests.csv",
     "affected_possible.csv",
     "affected_tenants.csv",
+    "exposures.csv",
     "numbers.json",
     "timeline.jsonl",
     "trace.json",
@@ -72,6 +85,7 @@ def write_all(case: Case, pseudonyms: Pseudonyms, trace_slices: int) -> trace.Tr
         rows = case.rows("scope/out_requests", {"listed": listed})
         case.write(f"out/{name}.csv", csv_bytes(REQUEST_COLUMNS, rows))
     case.write("out/affected_tenants.csv", csv_bytes(TENANT_COLUMNS, case.rows("scope/out_tenants")))
+    case.write("out/exposures.csv", csv_bytes(EXPOSURE_COLUMNS, case.rows("scope/out_exposures")))
     case.write("out/numbers.json", _numbers(case))
     case.write("out/timeline.jsonl", _lines(timesketch.events(case, pseudonyms)))
     picture = trace.build(case, pseudonyms, trace_slices)

@@ -1,11 +1,12 @@
 """What happened to the affected requests and their sources, as events for a timeline viewer (Timesketch JSONL)?
 
-Messages are made of fields, never of text of a log. Slots, batches and configuration changes are not in these events:
-the logs read so far do not hold them.
+Beside them stand what befell whole engines (starts, flushes, alarms) and the estimated ends of the fault. Messages are
+made of fields, never of text of a log.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,7 +18,30 @@ _LONGEST = 4_000
 
 
 def events(case: Case, pseudonyms: Pseudonyms) -> Iterator[dict[str, Any]]:
-    """One event per moment of a request and per fragment, sorted by time."""
+    """One event per moment of a request, fragment or engine, sorted by time."""
+    yield from heapq.merge(_of_engines(case, pseudonyms), _of_requests(case, pseudonyms), key=lambda e: e["timestamp"])
+
+
+def _of_engines(case: Case, pseudonyms: Pseudonyms) -> Iterator[dict[str, Any]]:
+    for datetime, timestamp, description, worker, low, high in case.rows("scope/out_engine_moments"):
+        title = description.replace("_", " ").title()
+        fault = description.startswith("fault_")
+        message = title
+        if fault:
+            message = f"{title} (estimate): between {low or 'before these logs'} and {high or 'after these logs'}"
+        yield {
+            "message": message,
+            "datetime": datetime,
+            "timestamp": timestamp,
+            "timestamp_desc": title,
+            "data_type": "llm:fault" if fault else "llm:engine",
+            "case_id": pseudonyms.case_ref,
+            "server": _short(worker or ""),
+            "tag": ["fault"] if fault else ["engine"],
+        }
+
+
+def _of_requests(case: Case, pseudonyms: Pseudonyms) -> Iterator[dict[str, Any]]:
     for row in case.rows("scope/out_events"):
         (
             datetime,
@@ -34,6 +58,7 @@ def events(case: Case, pseudonyms: Pseudonyms) -> Iterator[dict[str, Any]]:
             characters,
             supplied,
             peers,
+            slot,
         ) = row
         yield {
             "message": _message(description, fragment_id, verdict, fragments, characters, supplied, peers),
@@ -47,6 +72,7 @@ def events(case: Case, pseudonyms: Pseudonyms) -> Iterator[dict[str, Any]]:
             "tenant_ref": pseudonyms.tenant(tenant_id),
             "peer_tenant_ref": [pseudonyms.tenant(peer) for peer in peers or ()],
             "server": _short(worker or ""),
+            "slot": _short(slot or ""),
             "fragment_id": fragment_id or "",
             "verdict": verdict or "",
             "tag": _tags(fragment_id, verdict, supplied),

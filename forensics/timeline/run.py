@@ -1,57 +1,91 @@
-"""Stage `timeline`: who was on which worker when, and how source and recipient met, from request times alone.
+"""Stage `timeline`: who was on which worker, in which slot and forward pass when, and how source and recipient met.
 
-It invents no slots and no batches: where the logs hold none, those tables stay empty and the summary says so.
-Mechanism tests read slots and batches and are not supported yet.
+From whatever the engines logged; where they logged nothing, from request times alone. It invents no slots, no batches:
+a slot that no log states is derived only where the engine's own free list gives it, and the summary says what share
+stands and why the rest does not. Mechanism tests read these tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from forensics.case.stage import Summary, run_stage
 from forensics.case.store import Case
+from forensics.timeline import cache, engine, mechanisms
+from forensics.timeline.told import NO_SLOTS as NO_SLOTS
+from forensics.timeline.told import warnings_of
 
 Progress = Callable[[str, int, int], None]
 
-NO_SLOTS = "slots and batches are not in these logs: stays on workers are derived from request times"
-NO_MECHANISMS = "mechanism tests are not supported yet"
+TABLES = (
+    "residencies",
+    "batches",
+    "batch_members",
+    "appearance_relations",
+    "worker_rates",
+    "cache_hits",
+    "cache_key_collisions",
+    "slot_derivations",
+    "event_clocks",
+    *mechanisms.WRITES,
+)
+_RELATIONS = ("relations", "slot_relations", "batch_relations", "prefix_relations", "retractions")
+_STEPS = 11
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """`bucket_seconds`: width of the buckets of worker_rates; None chooses one that needs at most `most_buckets`."""
+    """`bucket_seconds`: width of the buckets of worker_rates; None chooses one that needs at most `most_buckets`.
+    `engine_version`: the release of the engines, for logs that do not tell it.
+    """
 
     bucket_seconds: int | None = None
     most_buckets: int = 120
+    engine_version: str | None = None
+    tests: mechanisms.Settings = field(default_factory=mechanisms.Settings)
 
 
 def run(case: Case, parameters: Parameters, progress: Progress | None = None) -> Summary:
-    """Fill residencies, appearance_relations and worker_rates. Reads ingest and attribution."""
+    """Fill the tables of the timeline. Reads ingest and attribution."""
+    done = 0
 
-    def tell(label: str, done: int) -> None:
+    def tell(label: str) -> None:
+        nonlocal done
         if progress is not None:
-            progress(label, done, 3)
+            progress(label, min(done, _STEPS - 1), _STEPS)
+        done += 1
 
     def work() -> tuple[dict[str, Any], tuple[str, ...]]:
-        tell("residencies", 0)
-        case.run("timeline/residencies")
-        tell("relations", 1)
-        case.run("timeline/relations")
-        tell("worker rates", 2)
+        engine.rebuild(case, parameters.engine_version, tell)
+        tell("prefix cache")
+        cache.fill(case)
+        case.run("timeline/cache_key_collisions", {"version": parameters.engine_version})
+        tell("relations")
+        for name in _RELATIONS:
+            case.run(f"timeline/{name}")
+        tell("worker rates")
         seconds = parameters.bucket_seconds or bucket_seconds(case, parameters.most_buckets)
         case.run("timeline/worker_rates", {"width_us": seconds * 1_000_000})
-        tell("done", 3)
-        return _figures(case, seconds)
+        figures: dict[str, Any] = case.arrow("timeline/figures").to_pylist()[0]
+        figures |= {"bucket_seconds": seconds, "basis": _basis(figures)}
+        warnings = warnings_of(case, figures)
+        engine.drop(case)
+        tell("mechanisms")
+        tested, missing = mechanisms.fill(case, parameters.tests)
+        if progress is not None:
+            progress("done", _STEPS, _STEPS)
+        return figures | tested, (*warnings, *missing)
 
     return run_stage(
         case,
         "timeline",
         parameters,
         reads=("ingest", "attribution"),
-        writes=("residencies", "batches", "batch_members", "appearance_relations", "worker_rates"),
+        writes=TABLES,
         work=work,
+        extra=mechanisms.reviews_digest(case),
     )
 
 
@@ -60,23 +94,7 @@ def bucket_seconds(case: Case, most_buckets: int) -> int:
     return int(case.rows("timeline/bucket_width", {"buckets": most_buckets})[0][0])
 
 
-def _figures(case: Case, seconds: int) -> tuple[dict[str, Any], tuple[str, ...]]:
-    names = (
-        "residencies",
-        "residencies_less_sure",
-        "residencies_without_worker",
-        "requests_without_times",
-        "appearances",
-        "appearances_same_worker",
-        "appearances_overlapped",
-        "appearances_source_finished_before",
-        "appearances_source_aborted",
-    )
-    figures: dict[str, Any] = dict(zip(names, case.rows("timeline/figures")[0], strict=True))
-    figures |= {"bucket_seconds": seconds, "basis": "derived", "mechanisms": NO_MECHANISMS}
-    warnings = [NO_SLOTS]
-    if figures["requests_without_times"]:
-        warnings.append(f"{figures['requests_without_times']} requests have no time and stand in no timeline")
-    if figures["residencies_without_worker"]:
-        warnings.append(f"{figures['residencies_without_worker']} requests name no worker; they stand under `unknown`")
-    return figures, tuple(warnings)
+def _basis(figures: dict[str, Any]) -> str:
+    """How slots and passes were had: logged, derived, or both."""
+    logged = figures["slots_logged"] or figures["batch_members"]
+    return "logged and derived" if logged and figures["slots_derived"] else "logged" if logged else "derived"

@@ -1,8 +1,8 @@
 -- question: what happened to the affected requests and to their sources, moment by moment?
--- inputs:   affected_requests, appearances, fragments, verdicts, joined_requests
--- grain:    one row per moment of a request, and one per fragment
+-- inputs:   affected_requests, appearances, fragments, verdicts, joined_requests, residencies
+-- grain:    one row per moment of a request or of its stay in a slot, and one per fragment
 -- parameters: none
--- order:    time, request, description, fragment_id
+-- order:    time, request, description, slot, fragment_id
 WITH recipients AS (
     SELECT request, verdict, fragments, foreign_chars
     FROM affected_requests
@@ -37,23 +37,36 @@ involved AS (
 ),
 moments AS (
     SELECT received_at AS "at", 'Request Received' AS description, 'llm:request' AS data_type, NULL::VARCHAR AS fragment_id,
-        request, request_id, tenant_id, worker, verdict, fragments, foreign_chars, supplied, NULL::VARCHAR[] AS peers
+        request, request_id, tenant_id, worker, verdict, fragments, foreign_chars, supplied, NULL::VARCHAR[] AS peers,
+        NULL::VARCHAR AS slot
     FROM involved
     UNION ALL
     SELECT first_token_at, 'First Token', 'llm:request', NULL,
-        request, request_id, tenant_id, worker, verdict, fragments, foreign_chars, supplied, NULL
+        request, request_id, tenant_id, worker, verdict, fragments, foreign_chars, supplied, NULL, NULL
     FROM involved
     UNION ALL
     SELECT finished_at, CASE WHEN aborted THEN 'Request Aborted' ELSE 'Response Finished' END, 'llm:request', NULL,
-        request, request_id, tenant_id, worker, verdict, fragments, foreign_chars, supplied, NULL
+        request, request_id, tenant_id, worker, verdict, fragments, foreign_chars, supplied, NULL, NULL
     FROM involved
     UNION ALL
     SELECT coalesce(j.finished_at, j.received_at), 'Fragment Returned', 'llm:leak', f.fragment_id,
-        j.request, j.request_id, j.tenant_id, j.worker, v.verdict, 1, f."end" - f."start", 0, list_sort(f.sources)
+        j.request, j.request_id, j.tenant_id, j.worker, v.verdict, 1, f."end" - f."start", 0, list_sort(f.sources), NULL
     FROM fragments AS f
     INNER JOIN verdicts AS v ON v.fragment_id = f.fragment_id
     INNER JOIN joined_requests AS j ON j.request = f.request
     WHERE v.verdict <> 'excluded'
+    UNION ALL
+    SELECT s."start", 'Slot Taken', 'llm:slot', NULL,
+        i.request, i.request_id, i.tenant_id, s.worker, i.verdict, i.fragments, i.foreign_chars, i.supplied, NULL, s.slot
+    FROM involved AS i
+    INNER JOIN residencies AS s ON s.request = i.request
+    WHERE s.slot IS NOT NULL
+    UNION ALL
+    SELECT s."end", 'Slot Freed', 'llm:slot', NULL,
+        i.request, i.request_id, i.tenant_id, s.worker, i.verdict, i.fragments, i.foreign_chars, i.supplied, NULL, s.slot
+    FROM involved AS i
+    INNER JOIN residencies AS s ON s.request = i.request
+    WHERE s.slot IS NOT NULL
 )
 SELECT
     strftime("at", '%Y-%m-%dT%H:%M:%S.%f+00:00') AS datetime,
@@ -69,7 +82,8 @@ SELECT
     fragments,
     foreign_chars,
     supplied,
-    peers
+    peers,
+    slot
 FROM moments
 WHERE "at" IS NOT NULL
-ORDER BY timestamp, request, description, fragment_id NULLS FIRST
+ORDER BY timestamp, request, description, slot NULLS FIRST, fragment_id NULLS FIRST

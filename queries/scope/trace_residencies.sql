@@ -2,8 +2,9 @@
 -- inputs:   residencies, joined_requests, affected_requests, appearances, verdicts
 -- grain:    one row per stay
 -- parameters: slices (the most stays to show)
--- order:    worker, start, end, request
--- Recipients and named sources come first, then requests in flight beside a recipient on its worker, then the rest.
+-- order:    worker, start, end, request, slot
+-- Recipients and named sources come first, then requests in flight beside a recipient on its worker, then the rest. A request
+-- is shown by its stays in slots where those are known, else by the time it was served.
 WITH recipients AS (
     SELECT request, verdict, fragments, foreign_chars
     FROM affected_requests
@@ -14,10 +15,16 @@ sources AS (
     INNER JOIN verdicts AS v ON v.fragment_id = a.fragment_id
     WHERE a.named AND v.verdict <> 'excluded'
 ),
+slotted AS (
+    SELECT DISTINCT request
+    FROM residencies
+    WHERE slot IS NOT NULL
+),
 stays AS (
     SELECT
         s.request,
         s.worker,
+        s.slot,
         s."start",
         s."end",
         s.basis,
@@ -30,7 +37,8 @@ stays AS (
     FROM residencies AS s
     LEFT JOIN recipients AS r ON r.request = s.request
     LEFT JOIN sources AS o ON o.request = s.request
-    WHERE s.phase = 'serve'
+    LEFT JOIN slotted AS t ON t.request = s.request
+    WHERE s.slot IS NOT NULL OR (s.phase = 'serve' AND t.request IS NULL)
 ),
 beside AS (
     SELECT DISTINCT s.request
@@ -46,7 +54,8 @@ chosen AS (
         (s.is_recipient OR s.is_source) DESC,
         (b.request IS NOT NULL) DESC,
         s."start",
-        s.request
+        s.request,
+        s.slot
     LIMIT $slices
 )
 SELECT
@@ -54,6 +63,7 @@ SELECT
     j.request_id,
     j.tenant_id,
     c.worker,
+    c.slot,
     epoch_us(c."start") AS start_us,
     epoch_us(c."end") AS end_us,
     c.basis,
@@ -65,4 +75,4 @@ SELECT
     c.foreign_chars
 FROM chosen AS c
 INNER JOIN joined_requests AS j ON j.request = c.request
-ORDER BY c.worker, start_us, end_us, c.request
+ORDER BY c.worker, start_us, end_us, c.request, c.slot

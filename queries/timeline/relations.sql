@@ -1,5 +1,5 @@
 -- question: how do source and recipient of each appearance stand to each other in time and place?
--- inputs:   appearances, fragments, joined_requests
+-- inputs:   appearances, fragments, joined_requests, request_workers
 -- grain:    one row per appearance and relation
 -- parameters: none
 -- order:    none (INSERT)
@@ -9,8 +9,8 @@ WITH pairs AS (
     SELECT
         a.fragment_id,
         a.rank,
-        s.worker AS source_worker,
-        r.worker AS recipient_worker,
+        CASE WHEN sw.known THEN sw.worker END AS source_worker,
+        CASE WHEN rw.known THEN rw.worker END AS recipient_worker,
         s.received_at AS source_received,
         s.finished_at AS source_finished,
         r.received_at AS recipient_received,
@@ -23,6 +23,8 @@ WITH pairs AS (
     INNER JOIN fragments AS f ON f.fragment_id = a.fragment_id
     INNER JOIN joined_requests AS s ON s.request = a.request
     INNER JOIN joined_requests AS r ON r.request = f.request
+    INNER JOIN request_workers AS sw ON sw.request = s.request
+    INNER JOIN request_workers AS rw ON rw.request = r.request
 ),
 facts AS (
     SELECT DISTINCT * FROM pairs

@@ -58,7 +58,7 @@ def test_a_log_of_batches_alone_has_no_requests_and_says_so(bench):
     "line",
     [
         STAMP + "Prefill batch failed: prompt was 'Decode batch, #running-req: 3'",
-        STAMP + "max_total_num_tokens=4096, chunked_prefill_size=2048",
+        STAMP + "server_args=ServerArgs(model_path='/models/glm', api_key=None)",
         STAMP + 'INFO:     10.0.0.7:5182 - "POST /generate HTTP/1.1" 200 OK',
         "Decode batch is a word",
     ],
@@ -175,3 +175,61 @@ def test_a_dumped_batch_with_too_few_answers_keeps_every_prompt():
 def test_a_type_that_is_no_word_is_another_formats(sort):
     assert not kv_events.accepts({"type": sort, "block_hashes": []})
     assert not kv_events.accepts({"ts": 1, "events": [{"type": sort}]})
+
+
+def test_the_lines_of_a_start_give_the_sizes_of_the_pools_and_the_settings_that_bear_on_them():
+    line = STAMP + "max_total_num_tokens=4096, chunked_prefill_size=2048, max_running_requests=64, context_len=8192"
+    (event,) = sglang_engine.parse_line(line.encode(), context())
+    assert event.kind == "scheduler_start"
+    assert event.counts == {
+        "max_total_num_tokens": 4096,
+        "chunked_prefill_size": 2048,
+        "max_running_requests": 64,
+        "context_len": 8192,
+    }
+    old = "server_args=ServerArgs(model_path='/m', schedule_policy='fcfs', page_size=16, disable_radix_cache=False, dp_size=2)"
+    new = "server_args={'schedule_policy': 'lpm', 'page_size': 1, \"api_key\": 'k', 'disable_radix_cache': True}"
+    (first,) = sglang_engine.parse_line((STAMP + old).encode(), context())
+    (second,) = sglang_engine.parse_line((STAMP + new).encode(), context())
+    assert {
+        key: first.attributes[key] for key in ("schedule_policy", "page_size", "disable_radix_cache", "dp_size")
+    } == {
+        "schedule_policy": "fcfs",
+        "page_size": 16,
+        "disable_radix_cache": False,
+        "dp_size": 2,
+    }
+    assert second.attributes["schedule_policy"] == "lpm"
+    assert "k" not in second.attributes.values()
+
+
+@pytest.mark.parametrize(
+    ("fields", "release"),
+    [
+        ((), ("0.4.4", "0.4.9")),
+        (("bootstrap_room", "lora_id"), ("0.5.1", "0.5.3")),
+        (("bootstrap_room", "extra_key", "routed_dp_rank"), ("0.5.10", "0.5.15")),
+        (("extra_key", "mm_hashes"), ("0.5.15", "0.5.18")),
+        (("extra_key", "mm_hashes", "cache_salt"), ("0.5.18", "0.5.23")),
+        (("cache_salt", "kv_hints"), ("0.5.23", None)),
+    ],
+    ids=["0.4.4", "0.5.1", "0.5.10", "0.5.15", "0.5.18", "0.5.23"],
+)
+def test_the_fields_of_a_request_tell_the_release_once_a_stretch(
+    fields: tuple[str, ...], release: tuple[str, str | None]
+):
+    obj = dict.fromkeys(("text", "lora_path", *fields, *(f"field_{i}" for i in range(16))))
+    where = context()
+    first = sglang_json.parse({"event": "request.received", "rid": "a", "obj": obj}, where)
+    second = sglang_json.parse({"event": "request.received", "rid": "b", "obj": obj}, where)
+    (event,) = (item for item in first if not isinstance(item, Record))
+    assert event.kind == "engine_release"
+    assert (event.attributes["at_least"], event.attributes.get("below")) == release
+    assert all(isinstance(item, Record) for item in second)
+
+
+def test_a_request_with_few_fields_tells_no_release():
+    items = sglang_json.parse(
+        {"event": "request.received", "rid": "a", "obj": {"rid": "a", "lora_path": None}}, context()
+    )
+    assert all(isinstance(item, Record) for item in items)

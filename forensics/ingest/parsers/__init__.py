@@ -26,6 +26,7 @@ OBJECT_PARSERS = (
     "sglang_metrics",
     "sglang_router_json",
     "llama_json",
+    "sglang_probe",
     "kv_events",
     "har",
     "mitmproxy",

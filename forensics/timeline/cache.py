@@ -1,0 +1,253 @@
+"""Did a prefix-cache hit reach beyond what the call's own namespace had sent before? By the texts, in proportion to tokens.
+
+The namespace is what the call itself declares: salt, extra key, adapter. Without any, all customers share one tree by
+design, and a hit on another's prefix is no fault. What the logs do not show cannot be told from a fault by a count alone:
+a call that another namespace's earlier prefix explains is named only where the log shows that the cache began empty.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from forensics.case.store import Case
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+_SHARE = 0.15  # of the prompt: tokens do not lie evenly in a text
+_LEAST_EXCESS = 32  # tokens
+_PIECES = 2048  # calls whose texts are held at once
+_NONE = "none"
+
+
+@dataclass(frozen=True)
+class _Prefixes:
+    """Every known beginning of the calls of a worker; aligned arrays. `row` is a row of the worker's calls."""
+
+    row: np.ndarray[Any, Any]
+    place: np.ndarray[Any, Any]
+    hash: np.ndarray[Any, Any]
+    prompt_bytes: np.ndarray[Any, Any]  # per row of the worker's calls; 0: no whole prompt
+
+
+def fill(case: Case) -> None:
+    """Fill cache_hits from the counts, texts and keys of the calls."""
+    import numpy as np
+
+    calls = case.arrow("timeline/cached_requests")
+    cached = calls["cached_tokens"].to_numpy(zero_copy_only=False).astype(np.float64)
+    if not (cached > 0).any():
+        case.append("cache_hits", _table(calls, np.flatnonzero(~np.isnan(cached)), {}))
+        return
+    starts: dict[str, list[int]] = {}
+    for worker, at in case.rows("timeline/cache_starts"):
+        starts.setdefault(worker, []).append(at)
+    for worker, first, stop in _workers(calls):
+        part = calls.slice(first, stop - first)
+        counted = np.flatnonzero(~np.isnan(cached[first:stop]))
+        if len(counted):
+            judged = _judge(case, worker, part, starts.get(worker, []))
+            case.append("cache_hits", _table(part, counted, judged))
+
+
+def _workers(calls: pa.Table) -> Iterator[tuple[str, int, int]]:
+    """(worker, first row, row after its last); the rows are sorted by worker."""
+    names = calls["worker"].dictionary_encode().combine_chunks()
+    import numpy as np
+
+    codes = names.indices.to_numpy()
+    edges = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
+    for first, stop in zip(edges, edges[1:], strict=False):
+        if stop > first:
+            yield names.dictionary[int(codes[first])].as_py(), first, stop
+
+
+def namespace(salt: str, extra_key: str, adapter: str) -> str:
+    """A digest of a call's own cache key; `none` where it declares none."""
+    if not (salt or extra_key or adapter):
+        return _NONE
+    joined = "\0".join(str(len(part)) + ":" + part for part in (salt, extra_key, adapter))
+    return hashlib.blake2b(joined.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def _judge(
+    case: Case, worker: str, calls: pa.Table, starts: list[int]
+) -> dict[int, tuple[int | None, int | None, int | None]]:
+    """row -> (expected tokens, excess, row of the call that explains it), for calls with a count and a whole prompt."""
+    import numpy as np
+
+    from forensics.timeline.prefixes import GRID, bound
+
+    known = _read(case, worker, calls)
+    received = _times(calls, "received_us")
+    at = _times(calls, "at_us")
+    names = [
+        namespace(*key)
+        for key in zip(*(calls[name].to_pylist() for name in ("salt", "extra_key", "adapter")), strict=True)
+    ]
+    codes = {name: code for code, name in enumerate(sorted(set(names)))}
+    own = np.array([codes[name] for name in names], dtype=np.int64)
+    cached = calls["cached_tokens"].to_numpy(zero_copy_only=False).astype(np.float64)
+    prompt = calls["prompt_tokens"].to_numpy(zero_copy_only=False).astype(np.float64)
+    retracted = calls["retracted"].to_numpy(zero_copy_only=False)
+    row, place = known.row, known.place.astype(np.int64)
+    order = np.lexsort((received[row], own[row], known.hash, place))
+    row, place, hashes = row[order], place[order], known.hash[order]
+    # Calls that share a beginning and a namespace stand together, the earliest first.
+    fresh = np.ones(len(row), dtype=bool)
+    fresh[1:] = (place[1:] != place[:-1]) | (hashes[1:] != hashes[:-1]) | (own[row[1:]] != own[row[:-1]])
+    group = np.cumsum(fresh) - 1
+    heads = np.flatnonzero(fresh)
+    first = row[heads][group]
+    seconds = np.minimum(heads + 1, len(row) - 1)
+    second = np.where(np.diff(np.append(heads, len(row))) > 1, row[seconds], -1)[group]
+    other = np.where(first != row, first, second)
+    shared = (other >= 0) & (received[other] <= at[row]) & (GRID[place] <= known.prompt_bytes[row])
+    reached = np.full(len(own), -1, dtype=np.int64)
+    np.maximum.at(reached, row[shared], place[shared])
+    found: dict[int, tuple[int | None, int | None, int | None]] = {}
+    wanted: dict[int, float] = {}
+    for i in np.flatnonzero(~np.isnan(cached) & (prompt > 0) & (known.prompt_bytes > 0)).tolist():
+        size = int(known.prompt_bytes[i])
+        expected = min(int(np.ceil(bound(int(reached[i]), size) / size * prompt[i])), int(prompt[i]))
+        if retracted[i]:
+            found[i] = (expected, None, None)  # it may have found itself
+            continue
+        beyond = cached[i] - expected
+        excess = int(beyond) if beyond > max(_LEAST_EXCESS, _SHARE * prompt[i]) else 0
+        found[i] = (expected, excess, None)
+        if excess:
+            wanted[i] = max(0.0, cached[i] / prompt[i] - _SHARE) * size
+    begun = np.array(sorted(starts), dtype=np.int64)
+    for i, needed in wanted.items():
+        if not len(begun) or begun[0] > received[i]:
+            continue  # what the cache held when the log begins is not known
+        source = _explains(i, needed, row, place, hashes, own, received, at)
+        if source is not None:
+            found[i] = (found[i][0], found[i][1], source)
+    return found
+
+
+def _explains(
+    i: int,
+    needed: float,
+    row: np.ndarray[Any, Any],
+    place: np.ndarray[Any, Any],
+    hashes: np.ndarray[Any, Any],
+    own: np.ndarray[Any, Any],
+    received: np.ndarray[Any, Any],
+    at: np.ndarray[Any, Any],
+) -> int | None:
+    """The earliest call of another namespace that begins with the first `needed` bytes of call `i`."""
+    import numpy as np
+
+    from forensics.timeline.prefixes import GRID
+
+    own_rows = np.flatnonzero((row == i) & (GRID[place] >= needed))
+    if not len(own_rows):
+        return None
+    here = own_rows[np.argmin(place[own_rows])]
+    same = np.flatnonzero((place == place[here]) & (hashes == hashes[here]) & (own[row] != own[i]))
+    same = same[received[row[same]] <= at[i]]
+    return int(row[same[np.lexsort((row[same], received[row[same]]))[0]]]) if len(same) else None
+
+
+def _times(calls: pa.Table, name: str) -> np.ndarray[Any, Any]:
+    """A column of times; a call without one came last of all: it explains nobody's hit."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    return pc.fill_null(calls[name], np.iinfo(np.int64).max).to_numpy().astype(np.int64)
+
+
+def _read(case: Case, worker: str, calls: pa.Table) -> _Prefixes:
+    """The beginnings of all prompts of a worker, each followed by its answer: that is what the cache keeps of a call."""
+    import numpy as np
+
+    from forensics.timeline.prefixes import prefix_hashes
+
+    rows_of = {request: i for i, request in enumerate(calls["request"].to_pylist())}
+    sizes = np.zeros(len(rows_of), dtype=np.int64)
+    parts: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
+    held: list[bytes] = []
+    held_rows: list[int] = []
+
+    def flush() -> None:
+        if not held:
+            return
+        offsets = np.concatenate(([0], np.cumsum([len(text) for text in held]))).astype(np.int64)
+        texts, places, hashes = prefix_hashes(np.frombuffer(b"".join(held) + b"\0" * 8, dtype=np.uint8), offsets)
+        parts.append((np.array(held_rows, dtype=np.int64)[texts], places, hashes))
+        held.clear()
+        held_rows.clear()
+
+    requests = sorted(rows_of)
+    for start in range(0, len(requests), _PIECES):
+        stretch = requests[start : start + _PIECES]
+        for request, prompt, answer in _calls(case, worker, stretch[0], stretch[-1]):
+            row = rows_of[request]
+            sizes[row] = len(prompt)
+            held.append(prompt + answer)
+            held_rows.append(row)
+        flush()
+    if not parts:
+        empty = np.zeros(0, dtype=np.int64)
+        return _Prefixes(empty, empty.astype(np.uint8), empty.astype(np.uint64), sizes)
+    row, place, hashed = (np.concatenate([part[k] for part in parts]) for k in range(3))
+    return _Prefixes(row, place, hashed, sizes)
+
+
+def _calls(case: Case, worker: str, first: int, last: int) -> Iterator[tuple[int, bytes, bytes]]:
+    """(request, prompt, answer) of each call `first` to `last` with a whole prompt; UTF-8, cut at the longest length."""
+    from forensics.timeline.prefixes import MOST_BYTES
+
+    current: int | None = None
+    prompt: list[str] = []
+    answer: list[str] = []
+    messages = False
+
+    def whole() -> tuple[int, bytes, bytes]:
+        assert current is not None
+        head = ("assistant\n" if messages else "") + "".join(answer)
+        return current, "".join(prompt).encode()[:MOST_BYTES], head.encode()[:MOST_BYTES]
+
+    texts = case.arrow("timeline/prefix_texts", {"worker": worker, "first": first, "last": last})
+    columns = (texts[name].to_pylist() for name in ("request", "of_response", "text", "of_messages"))
+    for request, of_response, text, of_messages in zip(*columns, strict=True):
+        if request != current:
+            if prompt:
+                yield whole()
+            current, prompt, answer, messages = request, [], [], False
+        (answer if of_response else prompt).append(text)
+        messages |= of_messages
+    if prompt:
+        yield whole()
+
+
+def _table(calls: pa.Table, rows: Any, judged: dict[int, tuple[int | None, int | None, int | None]]) -> pa.Table:
+    import pyarrow as pa
+
+    taken = calls.take(rows)
+    requests = calls["request"]
+    told = [judged.get(i) for i in rows.tolist()]
+    keys = zip(*(taken[name].to_pylist() for name in ("salt", "extra_key", "adapter")), strict=True)
+    return pa.table(
+        {
+            "request": taken["request"],
+            "worker": taken["worker"],
+            "at": taken["at_us"].cast(pa.timestamp("us")),
+            "cached_tokens": taken["cached_tokens"],
+            "expected_tokens": pa.array([t[0] if t else None for t in told], pa.int64()),
+            "expected_basis": pa.array(["text" if t else _NONE for t in told], pa.string()),
+            "excess_tokens": pa.array([t[1] if t else None for t in told], pa.int64()),
+            "matched_request": pa.array(
+                [requests[t[2]].as_py() if t and t[2] is not None else None for t in told], pa.int64()
+            ),
+            "own_namespace": pa.array([namespace(*key) for key in keys], pa.string()),
+            "basis": taken["basis"],
+        }
+    )

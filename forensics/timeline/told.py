@@ -1,0 +1,33 @@
+"""What a reader of the timeline must know about it, in sentences: what is not known, and why. Computes no figure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from forensics.case.store import Case
+
+NO_SLOTS = "slots and batches are not in these logs: stays on workers are derived from request times"
+NO_BATCHES = "no log says which requests were in a forward pass together"
+
+
+def warnings_of(case: Case, figures: dict[str, Any]) -> tuple[str, ...]:
+    """The sentences, most general first. They hold numbers and names of schedulers' states, never log text."""
+    found: list[str] = []
+    slots = figures["slots_logged"] + figures["slots_derived"]
+    if not slots and not figures["batches"]:
+        found.append(NO_SLOTS)
+    elif not figures["batch_members"]:
+        found.append(NO_BATCHES)
+    for basis, reason, schedulers, stays, given in case.rows("timeline/slot_reasons"):
+        if basis == "derived":
+            share = f"{given} of {stays} stays on {schedulers} scheduler(s) have a derived slot"
+            found.append(f"{share}: {reason}")
+        elif basis != "logged":
+            found.append(f"{stays} stays on {schedulers} scheduler(s) have no slot: {reason}")
+    for sentence, count in case.rows("timeline/doubts"):
+        found.append(f"{count} {sentence}")
+    if figures["requests_without_times"]:
+        found.append(f"{figures['requests_without_times']} requests have no time and stand in no timeline")
+    if figures["residencies_without_worker"]:
+        found.append(f"{figures['residencies_without_worker']} requests name no worker; they stand under `unknown`")
+    return tuple(found)
