@@ -70,11 +70,11 @@ def _likeliest(held: Any, count: int, second: Any) -> Any:
     for number in range(count):
         shift = np.uint16(number)
         one = np.uint16(1)
-        inside = 0
+        inside: Any = 0
         for j in range(AROUND - 1):
             inside += np.int64((bits[j] >> shift) & one)
-        total = inside
-        most = -1
+        total: Any = inside
+        most: Any = -1
         start = 0
         for j in range(AROUND - 1, second.size):
             new = np.int64((bits[j] >> shift) & one)
