@@ -14,18 +14,17 @@ Passages without edits are left to `candidates`; which of two overlapping findin
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
+from forensics.attribution.altered_seeds import ChainedSeeds, chained, chosen, shared_spans
 from forensics.attribution.candidates import (
     MAX_OWN_TEXTS,
     OWN_SHARE,
     SAME,
-    SPAN_GAP,
     SUPPLIER_LEAD,
     Alteration,
     Candidate,
@@ -34,62 +33,21 @@ from forensics.attribution.candidates import (
     prompts_by_request,
     with_carriers,
 )
-from forensics.attribution.hits import (
-    AGAIN_DECOY,
-    AGAIN_GENERATED,
-    AGAIN_SUPPLIED,
-    DECOY,
-    GENERATED,
-    MIN_WEIGHT,
-    PHRASE,
-    SHARED,
-    SUPPLIED,
-    WEAK_DECOY,
-    WEAK_GENERATED,
-    WEAK_SUPPLIED,
-    Carriers,
-    Hits,
-)
+from forensics.attribution.hits import MIN_WEIGHT, Carriers, Hits
 from forensics.attribution.holdings import Ints, World
 from forensics.attribution.texts import Texts
 from forensics.attribution.told import Told
 from forensics.text.align import Block, align
-from forensics.text.chains import Scores, chain
 from forensics.text.extend import extend, extend_back
-from forensics.text.fingerprint import GRAM
 from forensics.text.fold import Units
 from forensics.text.runs import COVER_GRAM, covered, runs, total_weight
 
-MIN_SCORE = 18.0  # of a chain that is looked at: more than one place, not all of them common
-MIN_SCORE_GENERATED = 28.0  # the same for a chain with a response, where phrases of the model are no news
-MEMBER_SCORE = 8.0  # of a chain that says who else has the passage
-MAX_CHAINS = 48  # of one response field that are aligned, the best first
 MIN_AGREEMENT = 0.55  # share of the units of a copy that agree; below it the two texts are two texts
 MORE_WEIGHT = 12  # weight that must agree outside of the longest exact run for the copy to be an altered one
 MIN_GENERATED = 60  # weight of an altered copy of a response: what models always say, they say in such variants
 MORE_UNITS = 4  # units by which an extension must exceed the longest exact run to be aligned at all
 # Bits paid for an edit: that there is one, and what it takes out and puts in (log2 of both lengths besides).
 EDIT_BITS = 4.0
-
-
-@dataclass(frozen=True)
-class _Seeds:
-    """Seeds of one response field with one other text, in chains: parallel arrays over all chains."""
-
-    use: Ints
-    other: Ints
-    holder: Ints
-    family: Ints  # 0 target, 1 decoy
-    side: Ints
-    first_at: Ints
-    second_at: Ints
-    may_found: npt.NDArray[np.bool_]  # by chain: long enough, or with such a seed, to be a copy with edits
-    chains: tuple[Scores, Ints, Ints]  # score, members, offsets
-
-    def members(self, number: int) -> Ints:
-        """Rows of chain `number`."""
-        _, members, offsets = self.chains
-        return members[offsets[number] : offsets[number + 1]]
 
 
 @dataclass(frozen=True)
@@ -106,17 +64,17 @@ def find_altered(
     world: World, texts: Texts, grams: Hits, carriers: tuple[Carriers, Carriers]
 ) -> tuple[list[Candidate], list[Excluded]]:
     """Candidates with edits in them, and what the recipient's own texts explain; by use and start."""
-    seeds = _chained(world, grams)
-    chosen = _chosen(seeds)
-    if not chosen:
+    seeds = chained(world, grams)
+    picked = chosen(seeds)
+    if not picked:
         return [], []
     told = Told.of(grams)
-    uses = sorted(chosen)
-    shared = _shared(grams, chosen)
+    uses = sorted(picked)
+    shared = shared_spans(grams, picked)
     prompts = prompts_by_request(world, {int(world.uses.request[use]) for use in uses})
     needs = []
     for use in uses:
-        others = {int(seeds.other[seeds.members(number)[0]]) for number in chosen[use]}
+        others = {int(seeds.other[seeds.members(number)[0]]) for number in picked[use]}
         needs.append({int(world.uses.content[use]), *others, *prompts.get(int(world.uses.request[use]), [])})
     candidates: list[Candidate] = []
     excluded: list[Excluded] = []
@@ -125,76 +83,10 @@ def find_altered(
             own = prompts.get(int(world.uses.request[use]), [])
             maker = _Maker(world, texts, use, own, told, seeds, shared.get(use, []))
             for family in (0, 1):
-                found = [n for n in chosen[use] if int(seeds.family[seeds.members(n)[0]]) == family]
+                found = [n for n in picked[use] if int(seeds.family[seeds.members(n)[0]]) == family]
                 candidates.extend(maker.candidates(found, family))
             excluded.extend(maker.excluded)
     return with_carriers(candidates, carriers), excluded
-
-
-def _chained(world: World, grams: Hits) -> _Seeds:
-    rows = np.flatnonzero(np.isin(grams.kind, (*FOREIGN, *DECOYS)) & (grams.other >= 0))
-    kind = grams.kind[rows].astype(np.int64)
-    family = np.isin(kind, DECOYS).astype(np.int64)
-    side = np.isin(kind, (GENERATED, WEAK_GENERATED, AGAIN_GENERATED)).astype(np.int64)
-    alone = ~np.isin(kind, (WEAK_SUPPLIED, WEAK_GENERATED, WEAK_DECOY))
-    columns = [
-        column[rows].astype(np.int64)
-        for column in (grams.use, grams.other, grams.holder, grams.start, grams.other_start)
-    ]
-    use, other, holder, first_at, second_at = columns
-    order = np.lexsort((second_at, first_at, side, family, holder, other, use))
-    use, other, holder, first_at, second_at = (column[order] for column in columns)
-    family, side, alone = family[order], side[order], alone[order]
-    new = np.zeros(rows.size, dtype=np.bool_)
-    for column in (use, other, holder, family, side):
-        new[1:] |= column[1:] != column[:-1]
-    holders = grams.holders[rows][order]
-    tenants = max(3, len(world.requests.unit_names))
-    worth = np.clip(1.0 - np.log(np.maximum(holders - 1, 1)) / math.log(tenants), 0.1, 1.0)
-    found = chain(np.cumsum(new), first_at, second_at, worth)
-    several = np.diff(found.offsets) >= 2
-    may_found = several & (found.score >= MIN_SCORE)
-    if rows.size:
-        heads = found.offsets[:-1]
-        may_found |= np.add.reduceat(alone[found.members], heads) > 0
-        may_found &= (side[found.members[heads]] == 0) | (several & (found.score >= MIN_SCORE_GENERATED))
-    chains = (found.score, found.members, found.offsets)
-    return _Seeds(use, other, holder, family, side, first_at, second_at, may_found, chains)
-
-
-def _chosen(seeds: _Seeds) -> dict[int, list[int]]:
-    """Chains to align, by use: all that are worth it of a field that has one long enough to be a copy with edits."""
-    score, members, offsets = seeds.chains
-    if score.size == 0:
-        return {}
-    heads = members[offsets[:-1]]
-    use = seeds.use[heads]
-    kept = np.flatnonzero(np.isin(use, use[seeds.may_found]) & (score >= MEMBER_SCORE))
-    kept = kept[np.lexsort((kept, -score[kept], use[kept]))]
-    by_use: dict[int, list[int]] = defaultdict(list)
-    for number in kept.tolist():
-        found = by_use[int(use[number])]
-        if len(found) < MAX_CHAINS:
-            found.append(number)
-    return by_use
-
-
-def _shared(grams: Hits, uses: dict[int, list[int]]) -> dict[int, list[tuple[int, int]]]:
-    """Spans of units, by use, that hold seeds which several unrelated tenants supplied, or that models always say."""
-    rows = np.flatnonzero(np.isin(grams.kind, (SHARED, PHRASE)) & np.isin(grams.use, sorted(uses)))
-    rows = rows[np.lexsort((grams.start[rows], grams.use[rows]))]
-    spans: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for use, at in zip(grams.use[rows].tolist(), grams.start[rows].tolist(), strict=True):
-        low, found = max(0, at - GRAM + 1), spans[use]
-        if found and low - found[-1][1] <= SPAN_GAP:
-            found[-1] = (found[-1][0], at + 1)
-        else:
-            found.append((low, at + 1))
-    return spans
-
-
-FOREIGN = (SUPPLIED, GENERATED, WEAK_SUPPLIED, WEAK_GENERATED, AGAIN_SUPPLIED, AGAIN_GENERATED)
-DECOYS = (DECOY, WEAK_DECOY, AGAIN_DECOY)
 
 
 class _Maker:
@@ -207,7 +99,7 @@ class _Maker:
         use: int,
         prompts: list[int],
         told: Told,
-        seeds: _Seeds,
+        seeds: ChainedSeeds,
         shared: list[tuple[int, int]],
     ) -> None:
         self.world = world
@@ -287,7 +179,7 @@ class _Maker:
         first_at, second_at = self.seeds.first_at[rows], self.seeds.second_at[rows]
         other = int(self.seeds.other[rows[0]])
         unit, side = int(self.seeds.holder[rows[0]]), int(self.seeds.side[rows[0]])
-        here, there = self.folded.units, self.texts.folded(other).units
+        here, there = self.folded.units, self.texts.units(other)
         exact = runs(here, there, first_at, second_at)
         if not exact:
             return None
@@ -342,13 +234,13 @@ class _Maker:
         """Units of the passage that the own prompt holds; None where own texts hold it about as well as the other."""
         units = self.folded.units[start:end]
         theirs = max(float(covered(units, [there]).mean()), 1.0 / max(1, units.size))
-        own = covered(units, [self.texts.folded(content).units for content in self.prompts])
+        own = covered(units, [self.texts.units(content) for content in self.prompts])
         if own.mean() >= OWN_SHARE * theirs:
             if says:
                 self._exclude(start, end, "echo", "an altered copy of this request's own prompt")
             return None
         for key in self.told.own.texts_of(self.use, start, end)[:MAX_OWN_TEXTS]:
-            if covered(units, [self.texts.folded(key).units]).mean() >= OWN_SHARE * theirs:
+            if covered(units, [self.texts.units(key)]).mean() >= OWN_SHARE * theirs:
                 if says:
                     self._exclude(start, end, "own_material", "an altered copy of what this tenant had sent before")
                 return None

@@ -8,12 +8,21 @@ no seed saw, or the echo of an earlier leak).
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from forensics.attribution.candidate import (
+    Alteration,
+    Candidate,
+    Excluded,
+    Holder,
+    clip,
+    minus,
+    pieces_with_carriers,
+    with_carriers,
+)
 from forensics.attribution.hits import (
     DECOY,
     GENERATED,
@@ -34,6 +43,17 @@ from forensics.text.fold import Units
 from forensics.text.match import weights
 from forensics.text.runs import COVER_GRAM, Run, covered, runs, total_weight
 
+__all__ = [
+    "Alteration",
+    "Candidate",
+    "Excluded",
+    "Holder",
+    "build",
+    "pieces_with_carriers",
+    "prompts_by_request",
+    "with_carriers",
+]
+
 MATCHES = (SUPPLIED, GENERATED, DECOY, REPEATED)  # kinds of hits that stand for another text
 MIN_DIGITS = 3  # digits that let a run of MIN_WEIGHT_NUMBERS be looked at
 SAME = 0.5  # share of a run that must lie in a fragment to be another holder of the same fragment
@@ -43,70 +63,6 @@ SHARED_SHARE = 0.5  # share of a run, by weight, that several unrelated tenants 
 SHARED_REST = MIN_WEIGHT + WINDOW  # weight of a stretch between that must be the holder's own, for it to be one's own
 SPAN_GAP = 40  # units between seeds of one excluded span
 MAX_OWN_TEXTS = 8  # own texts read for one run
-
-
-@dataclass(frozen=True)
-class Holder:
-    """A text that carries (part of) a candidate. `start`, `end`: units of the response; `other_*`: of that text."""
-
-    content: int
-    unit: int
-    side: int
-    start: int
-    end: int
-    other_start: int
-    other_end: int
-    matched: int
-
-
-@dataclass(frozen=True)
-class Alteration:
-    """What an altered copy has besides: units of the response that agree, bits charged for the edits, and their sum."""
-
-    blocks: tuple[tuple[int, int], ...]
-    freedom: float
-    replaced: int
-    inserted: int
-    dropped: int
-    pieces: bool = False  # pieces of a stream among others, not edits
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A foreign run of a response. `start`, `end` in units of the response text."""
-
-    use: int
-    request: int
-    content: int
-    start: int
-    end: int
-    family: str  # target | decoy | repeated
-    token: bool  # found as an identifier token, not as a run
-    holders: tuple[Holder, ...]
-    carriers: frozenset[int]  # units whose texts are no background to it
-    crowd: int = 0  # units that hold most of its seeds, whatever the time
-    alteration: Alteration | None = None  # None where it agrees unit by unit
-
-    @property
-    def read(self) -> Candidate:
-        """Where its words are read: pieces of a stream have broken them, but the other text has them whole."""
-        if self.alteration is None or not self.alteration.pieces:
-            return self
-        best = self.holders[0]
-        return replace(self, content=best.content, start=best.other_start, end=best.other_end, alteration=None)
-
-
-@dataclass(frozen=True)
-class Excluded:
-    """A run that a rule dropped. Code points of the response field."""
-
-    use: int
-    start: int
-    end: int
-    rule: str
-    detail: str
-    holders: int
-    bits: float | None = None
 
 
 class Hit(NamedTuple):
@@ -206,14 +162,14 @@ class _Maker:
     def _sent_before(self, run: Run) -> bool:
         """Does one text that this tenant had sent before hold nearly all of the run?"""
         for key in self._told.own.texts_of(self.use, run.start + GRAM - 1, run.end)[:MAX_OWN_TEXTS]:
-            if covered(self.folded.units[run.start : run.end], [self.texts.folded(key).units]).mean() >= OWN_SHARE:
+            if covered(self.folded.units[run.start : run.end], [self.texts.units(key)]).mean() >= OWN_SHARE:
                 return True
         return False
 
     @property
     def own(self) -> list[Units]:
         """This request's own prompt, folded."""
-        return [self.texts.folded(content).units for content in self.prompts]
+        return [self.texts.units(content) for content in self.prompts]
 
     def exclude(self, start: int, end: int, rule: str, detail: str, holders: int, *, taken: bool = True) -> None:
         """Record an exclusion; `taken` keeps identifier tokens inside it from being looked at."""
@@ -255,7 +211,7 @@ class _Maker:
         for (other, unit, side), hits in sorted(by_other.items()):
             places = np.array([hit.start for hit in hits], dtype=np.int64)
             others = np.array([hit.other_start for hit in hits], dtype=np.int64)
-            for run in runs(self.folded.units, self.texts.folded(other).units, places, others):
+            for run in runs(self.folded.units, self.texts.units(other), places, others):
                 if side == 0 and self._given(run, unit, places):
                     continue  # this tenant was given the text before it sent it: a victim who quotes it
                 if not self._long_enough(run.start, run.end):
@@ -349,13 +305,13 @@ class _Maker:
                 overlap = min(end, holder.end) - max(start, holder.start)
                 if overlap <= 0:
                     continue
-                remainder = _minus(remainder, start, end)
+                remainder = minus(remainder, start, end)
                 if overlap >= SAME * (holder.end - holder.start) or overlap >= SAME * (end - start):
-                    members.append(_clip(holder, start, end))
+                    members.append(clip(holder, start, end))
                     placed = True
             for start, end in remainder:
                 if self._long_enough(start, end) or (token and not placed):
-                    groups.append((start, end, [_clip(holder, start, end)]))
+                    groups.append((start, end, [clip(holder, start, end)]))
         for start, end, members in sorted(groups, key=lambda g: g[:2]):
             # Tokens inside a short run are candidates of their own: their search was smaller, so they may stand where
             # the run does not. The judge's result keeps one of the two.
@@ -405,32 +361,7 @@ class _Maker:
         if end - start >= COVER_GRAM:
             return False
         needle = self.folded.units[start:end].tobytes()
-        return any(_contains(self.texts.folded(content).units, needle) for content in self.prompts)
-
-
-def with_carriers(candidates: list[Candidate], carriers: tuple[Carriers, Carriers]) -> list[Candidate]:
-    """Everybody who holds a supplied text is left out of the background, or a leak to many would hide itself.
-
-    Not so for a text that nobody supplied: that many tenants were given it is what a habit of the model looks like.
-    """
-    by_grams, by_tokens = carriers
-    of_runs = iter(
-        by_grams.units([(one.content, one.start + GRAM - 1, one.end) for one in candidates if not one.token])
-    )
-    of_tokens = iter(by_tokens.units([(one.content, one.start, one.start + 1) for one in candidates if one.token]))
-    result = []
-    for candidate in candidates:
-        found = next(of_tokens if candidate.token else of_runs)
-        supplied = any(holder.side == 0 for holder in candidate.holders)
-        all_carriers = candidate.carriers | found if supplied else candidate.carriers
-        result.append(replace(candidate, carriers=all_carriers, crowd=len(found)))
-    return result
-
-
-def pieces_with_carriers(pieces: list[tuple[Candidate, bool]], carriers: tuple[Carriers, Carriers]) -> list[Candidate]:
-    """Pieces in their order; those that are marked as cut out of a candidate get carriers of their own."""
-    cut = iter(with_carriers([piece for piece, fresh in pieces if fresh], carriers))
-    return [next(cut) if fresh else piece for piece, fresh in pieces]
+        return any(_contains(self.texts.units(content), needle) for content in self.prompts)
 
 
 def _precedence(holder: Holder) -> float:
@@ -443,33 +374,3 @@ def _contains(text: Units, needle: bytes) -> bool:
     while at >= 0 and at % 4:
         at = data.find(needle, at + 1)
     return at >= 0
-
-
-def _minus(spans: list[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
-    rest: list[tuple[int, int]] = []
-    for low, high in spans:
-        if high <= start or low >= end:
-            rest.append((low, high))
-            continue
-        if low < start:
-            rest.append((low, start))
-        if high > end:
-            rest.append((end, high))
-    return rest
-
-
-def _clip(holder: Holder, start: int, end: int) -> Holder:
-    """The part of a holder's run inside `[start, end)`; matched units shrink in proportion."""
-    low, high = max(start, holder.start), min(end, holder.end)
-    share = (high - low) / (holder.end - holder.start)
-    length = holder.other_end - holder.other_start
-    head = min(low - holder.start, length)
-    tail = min(holder.end - high, length - head)
-    return replace(
-        holder,
-        start=low,
-        end=high,
-        other_start=holder.other_start + head,
-        other_end=max(holder.other_start + head + 1, holder.other_end - tail),
-        matched=max(1, round(holder.matched * share)),
-    )

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from forensics.attribution.candidates import Candidate, _clip
+from forensics.attribution.candidate import Candidate, clip
 from forensics.attribution.hits import MIN_WEIGHT
 from forensics.attribution.holdings import Ints
 from forensics.text.fingerprint import GUARANTEE, WINDOW
@@ -74,5 +74,5 @@ def _stretches(explained: Mask, weight: Ints) -> list[tuple[int, int]]:
 def _piece(candidate: Candidate, low: int, high: int) -> list[Candidate]:
     """The part of a candidate between two units of its own; nothing where no holder reaches into it."""
     start, end = candidate.start + low, candidate.start + high
-    holders = tuple(_clip(h, start, end) for h in candidate.holders if min(h.end, end) > max(h.start, start))
+    holders = tuple(clip(h, start, end) for h in candidate.holders if min(h.end, end) > max(h.start, start))
     return [replace(candidate, start=start, end=end, holders=holders)] if holders else []

@@ -17,34 +17,29 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
-import numba
 import numpy as np
 
 from forensics.attribution.candidates import Alteration, Candidate, Excluded, Holder, prompts_by_request
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.elsewhere import WHOLE, Other, others
-from forensics.attribution.holdings import EARLY, LATE, Ints, World
+from forensics.attribution.holdings import Ints, World
+from forensics.attribution.in_flight import Elsewhere, TextsOf, in_flight
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.texts import Texts
 from forensics.text.fold import Units
 from forensics.text.runs import total_weight
 from forensics.text.sequences import SPAN, Orders, neighbours
-from forensics.text.streams import Stream, best_score, best_stream, likeliest, weights
+from forensics.text.streams import Stream, best_score, best_stream, weights
+from forensics.text.stretches import Seekers
 
-NEIGHBOURS = 16  # requests in flight that a response is compared with, the latest to arrive first
-LOOKED = 128  # requests that arrived last before a response's end, among which they are sought
 NOVEL = 0.45  # share of new pairs of words in a stretch that makes it worth a look
 STRETCHES = 16  # stretches of a response that are looked at, the newest first
 MIN_PAIRS = 30  # pairs of words below which a response is not looked at
-MANY = 3  # tenants with the very same text above which it is nobody's
 MIN_UNITS = 40  # units of a text that is compared
 STANDS_OUT = 1.25  # times a text's average of common grams that its likeliest part must have
 MIN_SCORE = 240  # of an alignment; unlike texts reach 220 (1 in 300 pairs of real length)
 OVER_CONTROLS = 1.4  # times the best score among texts not in flight
-CONTROLS = 12  # such texts
-CONTROL_BYTES = 400  # bytes of such a text at least
 MIN_WEIGHT = 60  # weight of the pieces
 MIN_PIECES = 5  # fewer are an altered copy, which seeds find
 DENSE = 0.85  # share of the stretch of the other text that the pieces must be; less is a text in other words
@@ -77,14 +72,13 @@ def find_interleaved(
 ) -> tuple[list[Candidate], list[Excluded], tuple[str, ...]]:
     """Candidates, by use and start; what is explained; and a warning where not everything was looked at."""
     world = corpus.world
-    near = _in_flight(world)
+    near = in_flight(world)
     if not (near[:, 0] >= 0).any():
         return [], [], ()
     suspects = _suspects(corpus, near)
-    texts_of = _TextsOf(world)
-    elsewhere = _Elsewhere(world)
+    texts_of = TextsOf(world)
+    elsewhere = Elsewhere(world)
     left = spent = 0
-    needs: list[set[int]] = []
     chosen: list[tuple[_Suspect, list[tuple[int, int, int]], list[int]]] = []
     prompts = prompts_by_request(world, {int(world.uses.request[s.use]) for s in suspects})
     for place, suspect in enumerate(suspects):
@@ -97,7 +91,9 @@ def find_interleaved(
             left = len(suspects) - place
             break
         chosen.append((suspect, theirs, controls))
-        needs.append({suspect.content, *contents, *controls, *prompts.get(request, ())})
+    # In the order of time, since responses that were in flight together are compared with the same texts.
+    chosen.sort(key=lambda entry: (int(world.requests.received[world.uses.request[entry[0].use]]), entry[0].use))
+    needs = [{suspect.content, *(content for content, _, _ in theirs)} for suspect, theirs, _ in chosen]
     candidates: list[Candidate] = []
     for batch in texts.batches(needs):
         for suspect, theirs, controls in chosen[batch.start : batch.stop]:
@@ -182,22 +178,22 @@ def _look(
     controls: list[int],
 ) -> list[Candidate]:
     """Streams of requests in flight in one response. `controls`: texts that were not in flight."""
-    whole = texts.folded(suspect.content).units
-    windows = _windows(texts, suspect)
+    whole = texts.units(suspect.content)
+    windows = _Windows(texts, suspect)
     recipient = int(world.requests.unit[world.uses.request[suspect.use]])
     streams: list[tuple[int, int, int, int, int]] = []
     for content, unit, side in theirs:
-        score, low = _score(windows, texts.folded(content).units) if unit != recipient else (0, 0)
+        score, low = windows.score(texts.units(content)) if unit != recipient else (0, 0)
         if score >= MIN_SCORE:
             streams.append((score, low, content, unit, side))
     if not streams:
         return []
-    chance = max((_score(windows, texts.folded(content).units)[0] for content in controls), default=0)
+    chance = max((windows.score(texts.units(content))[0] for content in controls), default=0)
     results: list[_Found] = []
     for score, low, content, unit, side in sorted(streams, key=lambda s: (-s[0], s[2:])):
         if score < OVER_CONTROLS * chance:
             continue
-        there = texts.folded(content).units
+        there = texts.units(content)
         first = max(0, low - AROUND)
         stream = best_stream(whole, there[first : low + AROUND])
         if stream is None or not _is_stream(whole, stream):
@@ -206,35 +202,37 @@ def _look(
         # The pieces alone: what stands between them may well be the recipient's own.
         pieces = np.concatenate([whole[low:high] for low, high, _ in stream.pieces])
         theirs_all = best_score(pieces, there[stream.other_start : stream.other_end])
-        if any(best_score(pieces, texts.folded(c).units) >= OWN_SCORE * theirs_all for c in own):
+        if any(best_score(pieces, texts.units(c)) >= OWN_SCORE * theirs_all for c in own):
             continue
         results.append(_Found(content, unit, side, stream))
     return _candidates(world, suspect, results)
 
 
-def _windows(texts: Texts, suspect: _Suspect) -> list[tuple[Units, Any]]:
-    """The stretches of the response that are looked at, and the weights of their units. Its strangest one need not be
-    the mixed one: lists of names and numbers are all new order, too."""
-    whole, found = texts.folded(suspect.content).units, texts.words(suspect.content)
-    ends = [min(first + SPAN, found.starts.size - 1) for first in suspect.first_pairs]
-    windows = [
-        whole[int(found.starts[first]) : int(found.ends[last])]
-        for first, last in zip(suspect.first_pairs, ends, strict=True)
-    ]
-    return [(window, weights(window)) for window in windows]
+class _Windows:
+    """The stretches of a response that are looked at. Its strangest one need not be the mixed one: lists of names and
+    numbers are all new order, too."""
 
+    def __init__(self, texts: Texts, suspect: _Suspect) -> None:
+        whole, found = texts.units(suspect.content), texts.words(suspect.content)
+        ends = [min(first + SPAN, found.starts.size - 1) for first in suspect.first_pairs]
+        self._windows = [
+            whole[int(found.starts[first]) : int(found.ends[last])]
+            for first, last in zip(suspect.first_pairs, ends, strict=True)
+        ]
+        self._worth = [weights(window) for window in self._windows]
+        self._seekers = Seekers(self._windows)
 
-def _score(windows: list[tuple[Units, Any]], text: Units) -> tuple[int, int]:
-    """Best score of a stretch of the response with a text, and where in the text."""
-    best = (0, 0)
-    if text.size < MIN_UNITS:
+    def score(self, text: Units) -> tuple[int, int]:
+        """Best score of a stretch of the response with a text, and where in the text."""
+        best = (0, 0)
+        if text.size < MIN_UNITS:
+            return best
+        places = self._seekers.likeliest(text)
+        for window, worth, (low, high, ratio) in zip(self._windows, self._worth, places, strict=True):
+            if ratio >= STANDS_OUT:
+                around = text[max(0, low - window.size // 2) : high + window.size // 2]
+                best = max(best, (best_score(window, around, worth), low))
         return best
-    for window, worth in windows:
-        low, high, ratio = likeliest(window, text)
-        if ratio >= STANDS_OUT:
-            around = text[max(0, low - window.size // 2) : high + window.size // 2]
-            best = max(best, (best_score(window, around, worth), low))
-    return best
 
 
 def _is_stream(units: Units, stream: Stream) -> bool:
@@ -297,63 +295,6 @@ def _units_of(stream: Stream) -> set[int]:
     return {unit for low, high, _ in stream.pieces for unit in range(low, high)}
 
 
-class _Elsewhere:
-    """Texts of prompts that were not in flight beside a request, spread evenly over the case."""
-
-    def __init__(self, world: World) -> None:
-        uses = world.uses
-        often = np.diff(world.holdings.of_content) > MANY
-        fit = (uses.side == 0) & (world.text_bytes[uses.content] >= CONTROL_BYTES) & ~often[uses.content]
-        self._world = world
-        self._rows = np.flatnonzero(fit)
-
-    def of(self, use: int, near: Ints) -> list[int]:
-        """At most CONTROLS texts of other requests, of tenants that had nothing in flight; the same on every run."""
-        requests, uses = self._world.requests, self._world.uses
-        units = {int(requests.unit[uses.request[use]]), *(int(requests.unit[r]) for r in near.tolist() if r >= 0)}
-        found: dict[int, None] = {}
-        count = self._rows.size
-        for step in range(4 * CONTROLS if count else 0):
-            row = int(self._rows[(use * 7919 + step * (count // (4 * CONTROLS) + 1)) % count])
-            if int(requests.unit[uses.request[row]]) not in units:
-                found[int(uses.content[row])] = None
-            if len(found) == CONTROLS:
-                break
-        return list(found)
-
-
-class _TextsOf:
-    """Texts of requests: (content, unit, side), prompts without those that many requests share, and the response."""
-
-    def __init__(self, world: World) -> None:
-        uses = world.uses
-        self._world = world
-        often = np.diff(world.holdings.of_content) > MANY
-        rows = np.flatnonzero(~often[uses.content])
-        self._rows = rows[np.argsort(uses.request[rows], kind="stable")]
-        self._requests = uses.request[self._rows]
-
-    def of(self, requests: Ints, recipient: int) -> list[tuple[int, int, int]]:
-        """Texts of the given requests (negative numbers are none) that the recipient's request does not hold itself."""
-        uses = self._world.uses
-        own = {int(uses.content[row]) for row in self._between(recipient)}
-        found: dict[tuple[int, int, int], None] = {}
-        for request in requests.tolist():
-            if request < 0:
-                continue
-            unit = int(self._world.requests.unit[request])
-            for row in self._between(request):
-                content = int(uses.content[row])
-                if content not in own:
-                    found[content, unit, int(uses.side[row])] = None
-        return list(found)
-
-    def _between(self, request: int) -> list[int]:
-        low, high = np.searchsorted(self._requests, np.array([request, request + 1]))
-        rows: list[int] = self._rows[low:high].tolist()
-        return rows
-
-
 def _suspects(corpus: Corpus, near: Ints) -> list[_Suspect]:
     """Responses with a stretch of new word order and something in flight beside them, the newest order first."""
     world = corpus.world
@@ -381,36 +322,3 @@ def _suspects(corpus: Corpus, near: Ints) -> list[_Suspect]:
             strangest = sorted(found[content])[:STRETCHES]
             suspects.append(_Suspect(row, content, -strangest[0][0], tuple(first for _, first in strangest)))
     return sorted(suspects, key=lambda suspect: (-suspect.novelty, suspect.use))
-
-
-def _in_flight(world: World) -> Ints:
-    """For each request up to NEIGHBOURS requests of other units that were in flight beside it; -1 where no more."""
-    requests = world.requests
-    workers = sorted({worker for worker in requests.worker if worker is not None})
-    codes = {worker: code for code, worker in enumerate(workers)}
-    worker = np.array([-1 if name is None else codes[name] for name in requests.worker], dtype=np.int64)
-    known = (requests.received > EARLY) & (requests.finished < LATE) & (requests.unit >= 0)
-    rows = np.flatnonzero(known)
-    rows = rows[np.lexsort((rows, requests.received[rows]))]
-    out = np.full((len(requests.request_id), NEIGHBOURS), -1, dtype=np.int64)
-    for code in [-1, *range(len(workers))]:
-        # A request on a worker meets those of that worker and those of none; one on none meets all.
-        group = rows if code < 0 else rows[(worker[rows] == code) | (worker[rows] < 0)]
-        mine = worker[group] == code
-        _beside(group, mine, requests.received[group], requests.finished[group], requests.unit[group], out)
-    return out
-
-
-@numba.njit(cache=True, nogil=True)
-def _beside(group: Any, mine: Any, received: Any, finished: Any, unit: Any, out: Any) -> None:
-    for place in range(group.size):
-        if not mine[place]:
-            continue
-        last = np.searchsorted(received, finished[place])
-        n = 0
-        for other in range(last - 1, max(-1, last - 1 - LOOKED), -1):
-            if n == NEIGHBOURS:
-                break
-            if unit[other] != unit[place] and finished[other] > received[place]:
-                out[group[place], n] = group[other]
-                n += 1

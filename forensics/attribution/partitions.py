@@ -20,20 +20,21 @@ import numpy.typing as npt
 from forensics.attribution.files import nameless, read_all, write_all
 from forensics.attribution.holdings import World
 
-Table = npt.NDArray[np.int64]  # rows of (hash, text << 32 | start, end)
+Table = npt.NDArray[np.int64]  # rows of (hash, text << 32 | start, end), or without the end where it says nothing
 COLUMNS = 3
 ROW_BYTES = 8 * COLUMNS
-PART_ROWS = 1 << 20  # about so many rows should a part hold: its table then fits into a cache, more or less
+PART_ROWS = 1 << 16  # about so many rows should the responses have in a part: a table over them stays in a cache
 MOST_BITS = 10
 
 
 class Partitions:
     """Rows by the lowest bits of their hash. Beyond `most_bytes` they go to a nameless file in `folder`."""
 
-    def __init__(self, folder: Path, rows: int, most_bytes: int) -> None:
+    def __init__(self, folder: Path, rows: int, most_bytes: int, columns: int = COLUMNS) -> None:
         self.bits = min(MOST_BITS, max(0, (rows // PART_ROWS).bit_length()))
         self._folder = folder
         self._most = most_bytes
+        self._columns = columns
         self._parts: list[list[Table]] = [[] for _ in range(1 << self.bits)]
         self._places: list[list[tuple[int, int]]] = [[] for _ in range(1 << self.bits)]
         self._file: FileIO | None = None
@@ -62,7 +63,7 @@ class Partitions:
     def take(self, part: int) -> Table:
         """All rows of a part. They stay."""
         pieces = [self._read(start, size) for start, size in self._places[part]]
-        return np.concatenate([np.empty((0, COLUMNS), dtype=np.int64), *pieces, *self._parts[part]])
+        return np.concatenate([np.empty((0, self._columns), dtype=np.int64), *pieces, *self._parts[part]])
 
     def each(self, work: Callable[[Table], None], threads: int) -> None:
         """Do `work` on the rows of every part."""
@@ -93,17 +94,18 @@ class Partitions:
         assert self._file is not None
         data = np.empty(size // 8, dtype=np.int64)
         read_all(self._file, data.data.cast("B"), start)
-        return data.reshape(-1, COLUMNS)
+        return data.reshape(-1, self._columns)
 
 
-def rows_of(hashes: Any, contents: Any, starts: Any, ends: Any) -> Table:
-    """Rows of parallel arrays; texts and places below 2^31."""
-    rows = np.empty((len(hashes), COLUMNS), dtype=np.int64)
+def rows_of(hashes: Any, contents: Any, starts: Any, ends: Any = None) -> Table:
+    """Rows of parallel arrays; texts and places below 2^31. Two columns where there are no ends."""
+    rows = np.empty((len(hashes), COLUMNS if ends is not None else COLUMNS - 1), dtype=np.int64)
     rows[:, 0] = hashes
     rows[:, 1] = contents
     rows[:, 1] <<= 32
     rows[:, 1] |= starts
-    rows[:, 2] = ends
+    if ends is not None:
+        rows[:, 2] = ends
     return rows
 
 
@@ -148,34 +150,46 @@ def _split(rows: Any, bits: int) -> Any:
 @numba.njit(cache=True, nogil=True)
 def _matters(rows: Any, of_content: Any, unit_of: Any, is_response: Any, units: int) -> Any:
     """By row: does a response have its hash, and do at least two units (no tenant counts as one)?"""
+    answers = 0
+    for i in range(rows.shape[0]):
+        answers += is_response[rows[i, 1] >> 32]
+    # A table over the hashes of responses alone: most rows are of other texts, and some of those of no hash in it.
     size = 1024
-    while size < 2 * rows.shape[0]:
+    while size < 2 * answers:
         size *= 2
     mask = np.uint64(size - 1)
     keys = np.empty(size, dtype=np.int64)
     first = np.full(size, -2, dtype=np.int32)  # -2: free, -1: a hash that nobody holds yet; else the first unit
-    flags = np.zeros(size, dtype=np.uint8)  # 1: a response has it, 2: a second unit holds it
+    several = np.zeros(size, dtype=np.bool_)  # does a second unit hold it?
+    for i in range(rows.shape[0]):
+        if is_response[rows[i, 1] >> 32]:
+            at = _slot(rows[i, 0], keys, first, mask)
+            keys[at] = rows[i, 0]
+            first[at] = -1
     slots = np.empty(rows.shape[0], dtype=np.uint32)
     for i in range(rows.shape[0]):
-        key = rows[i, 0]
-        at = (np.uint64(key) >> np.uint64(12)) & mask  # the lowest bits are those of the part
-        while first[at] != -2 and keys[at] != key:
-            at = (at + np.uint64(1)) & mask
-        if first[at] == -2:
-            keys[at] = key
-            first[at] = -1
+        at = _slot(rows[i, 0], keys, first, mask)
         slots[i] = at
+        if first[at] == -2 or several[at]:
+            continue
         content = rows[i, 1] >> 32
-        if is_response[content]:
-            flags[at] |= np.uint8(1)
         for held in range(of_content[content], of_content[content + 1]):
             unit = unit_of[held] if unit_of[held] >= 0 else units
             if first[at] == -1:
                 first[at] = unit
             elif first[at] != unit:
-                flags[at] |= np.uint8(2)
+                several[at] = True
                 break
     kept = np.empty(rows.shape[0], dtype=np.bool_)
     for i in range(rows.shape[0]):
-        kept[i] = flags[slots[i]] == 3
+        kept[i] = several[slots[i]]
     return kept
+
+
+@numba.njit(cache=True, nogil=True)
+def _slot(key: Any, keys: Any, first: Any, mask: Any) -> Any:
+    """Where a hash is in the table, or the free place that it would have."""
+    at = (np.uint64(key) >> np.uint64(12)) & mask  # the lowest bits are those of the part
+    while first[at] != -2 and keys[at] != key:
+        at = (at + np.uint64(1)) & mask
+    return at

@@ -32,6 +32,7 @@ NO_KINDS: Kinds = np.zeros(0, dtype=np.uint8)
 SEED_BYTES = 9  # of a response to a fingerprint, in alphabetic scripts
 TOKEN_BYTES = 64  # of a text to an identifier, in a log full of them
 MEMORY_SHARE = 8  # of the memory setting may the rows, the filter and the rows of one group take each
+GRAM_COLUMNS = 2  # a gram's row has no end: it is known by the place of its last unit
 CONTEXT_BYTES = 40  # of a row with what stands around it, and what it takes to sort it
 
 
@@ -161,7 +162,7 @@ def scan(corpus: Corpus, tick: Callable[[int], None] | None = None) -> Scan:
     memory = corpus.case.resources.memory_bytes // MEMORY_SHARE
     folder = corpus.case.root / "restricted" / "spill"
     answers = int(world.text_bytes[world.is_response].sum())
-    grams = Partitions(folder, answers // SEED_BYTES, memory)
+    grams = Partitions(folder, answers // SEED_BYTES, memory, GRAM_COLUMNS)
     tokens = Partitions(folder, int(world.text_bytes.sum()) // TOKEN_BYTES, memory // 4)
 
     def selected(batch: TextBatch) -> tuple[Any, Any]:
@@ -181,7 +182,7 @@ def scan(corpus: Corpus, tick: Callable[[int], None] | None = None) -> Scan:
         hashes, documents, positions = sift(buffer, offsets, gram_filter)
         found = _tokens(batch)
         held = found[token_filter.holds(found[:, 0].copy())]
-        rows = rows_of(hashes, keys[documents], positions, positions + 1)
+        rows = rows_of(hashes, keys[documents], positions)
         return grams.split(rows), tokens.split(held), found.shape[0]
 
     examined = 0
@@ -201,7 +202,7 @@ def scan(corpus: Corpus, tick: Callable[[int], None] | None = None) -> Scan:
 def _selected(batch: TextBatch) -> Table:
     keys, buffer, offsets = batch
     hashes, documents, positions = select(buffer, offsets)
-    return rows_of(hashes, keys[documents], positions, positions + 1)
+    return rows_of(hashes, keys[documents], positions)
 
 
 def _tokens(batch: TextBatch) -> Table:
@@ -232,7 +233,7 @@ def _member(hashes: Any, wanted: Ints) -> npt.NDArray[np.bool_]:
 
 def _sorted(tables: list[Table]) -> Table:
     """Rows by hash; equal hashes, which are all in one table, stay in their order."""
-    rows = np.concatenate([np.empty((0, 3), dtype=np.int64), *tables])
+    rows = np.concatenate(tables) if tables else np.empty((0, GRAM_COLUMNS), dtype=np.int64)
     return rows[np.argsort(rows[:, 0], kind="stable")]
 
 
@@ -240,11 +241,12 @@ def _plain(rows: Table) -> Rows:
     """Sorted rows as arrays, seeds numbered from 0."""
     new = np.ones(rows.shape[0], dtype=np.int32)
     new[1:] = rows[1:, 0] != rows[:-1, 0]
+    start = (rows[:, 1] & 0x7FFFFFFF).astype(np.int32)
     return Rows(
         np.cumsum(new, dtype=np.int32) - np.int32(1),
         (rows[:, 1] >> 32).astype(np.int32),
-        (rows[:, 1] & 0x7FFFFFFF).astype(np.int32),
-        rows[:, 2].astype(np.int32),
+        start,
+        start + np.int32(1) if rows.shape[1] == GRAM_COLUMNS else rows[:, 2].astype(np.int32),
         NO_CONTEXT,
         NO_CONTEXT,
         NO_KINDS,

@@ -13,6 +13,7 @@ prior on the shorter history; MacKay and Peto 1995).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,7 @@ from forensics.text.characters import character_model
 from forensics.text.fold import Ints
 from forensics.text.keys import among, distinct
 from forensics.text.symbols import BOUNDARY, boundaries
-from forensics.text.words import Keys, Words, count_keys, pairs, sum_counts, terms, triples
+from forensics.text.words import Keys, Words, count_keys, pairs, sum_counts, terms, triples, whole_counts
 
 PRIOR = 4.0
 MIN_TENANTS = 2
@@ -63,10 +64,14 @@ class Counts:
 
     def of(self, wanted: Keys, leave_out: frozenset[int]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         """Occurrences of each key and the number of units that have it, without the units `leave_out`."""
-        out = np.zeros(self.counts.shape[1], dtype=np.bool_)
-        out[[unit for unit in leave_out if 0 <= unit < out.size]] = True
-        total, tenants = sum_counts(self.keys, self.counts, wanted, out)
+        out = np.array(sorted(unit for unit in leave_out if 0 <= unit < self.counts.shape[1]), dtype=np.int64)
+        total, tenants = sum_counts(self.keys, self.counts, self._whole, wanted, out)
         return np.where(tenants >= MIN_TENANTS, total, 0.0), tenants
+
+    @cached_property
+    def _whole(self) -> tuple[Ints, Ints]:
+        found: tuple[Ints, Ints] = whole_counts(self.counts)
+        return found
 
 
 def keys_of(candidate: Candidate, found: Words) -> tuple[Words, Keys]:
@@ -118,15 +123,21 @@ def count_background(corpus: Corpus, keys: Keys, budget: int) -> Counts:
     for first in range(0, keys.size, step):
         part = keys[first : first + step]
 
-        def work(batch: TextBatch, part: Keys = part) -> tuple[npt.NDArray[np.int32], int]:
-            contents, buffer, offsets = batch
-            found = np.zeros((part.size, units + 1), dtype=np.int32)
-            return found, count_keys(buffer, offsets, group[contents], part, found)
+        tables: list[npt.NDArray[np.int32]] = []  # one a thread, which take and give back
 
-        total = 0
-        for found, read in corpus.over(chosen, work):
+        def work(batch: TextBatch, part: Keys = part, tables: list[npt.NDArray[np.int32]] = tables) -> int:
+            contents, buffer, offsets = batch
+            try:
+                found = tables.pop()
+            except IndexError:
+                found = np.zeros((part.size, units + 1), dtype=np.int32)
+            read = count_keys(buffer, offsets, group[contents], part, found)
+            tables.append(found)
+            return read
+
+        total = sum(corpus.over(chosen, work))
+        for found in tables:
             counts[first : first + step] += found
-            total += read
     return Counts(keys, counts, total)
 
 

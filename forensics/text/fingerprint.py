@@ -23,7 +23,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from forensics.text.fold import EXPANSION_BASE, decode, fold_table, weight
+from forensics.text.fold import fold_into, fold_table, weight
 
 GRAM = 16
 WINDOW = 17
@@ -109,36 +109,6 @@ def _longest(offsets: Any) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def _fold_into(buffer: Any, start: Any, end: Any, table: Any, expansions: Any, units: Any) -> int:
-    """Units of the bytes `[start, end)`; returns their number. `units` has room for two a byte and one more."""
-    i = start
-    size: Any = 0
-    while i < end:
-        code = np.uint32(buffer[i])
-        if code < 128:
-            # Written whether it counts or not: a branch would be guessed wrong at the end of every word.
-            i += 1
-            units[size] = table[code]
-            size += table[code] != 0
-            continue
-        code, i = decode(buffer, i, end)
-        value = table[code]
-        if value == 0:
-            continue
-        if value < EXPANSION_BASE:
-            units[size] = value
-            size += 1
-            continue
-        row = np.int64(value) - EXPANSION_BASE
-        for part in range(expansions.shape[1]):
-            if expansions[row, part] == 0:
-                break
-            units[size] = expansions[row, part]
-            size += 1
-    return size
-
-
-@numba.njit(cache=True, nogil=True)
 def _alphabetic(units: Any, size: int) -> bool:
     largest = np.uint32(0)
     for i in range(size):
@@ -203,7 +173,7 @@ def _contexts(buffer: Any, offsets: Any, documents: Any, positions: Any, table: 
     for k in range(documents.size):
         if documents[k] != last:
             last = documents[k]
-            size = _fold_into(buffer, offsets[last], offsets[last + 1], table, expansions, units)
+            size = fold_into(buffer, offsets[last], offsets[last + 1], table, expansions, units)
         place = np.int64(positions[k])
         start = place
         total = weight(units[start])
@@ -289,7 +259,7 @@ def _winnow(buffer: Any, offsets: Any, table: Any, expansions: Any, gram: int, w
     values = np.empty(room, dtype=np.uint64)
     lengths = np.empty(room, dtype=np.uint8)
     for document in range(offsets.size - 1):
-        size = _fold_into(buffer, offsets[document], offsets[document + 1], table, expansions, units)
+        size = fold_into(buffer, offsets[document], offsets[document + 1], table, expansions, units)
         first = _grams(units, size, gram, powers, values, lengths)
         low = n
         if _alphabetic(units, size):

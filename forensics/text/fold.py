@@ -65,6 +65,20 @@ def fold_bytes(data: npt.NDArray[np.uint8]) -> Folded:
     return Folded(units, positions)
 
 
+class UnitsOf:
+    """The units of texts without their places, one text after the other: the room to fold in is kept."""
+
+    def __init__(self) -> None:
+        self._room: Units = np.empty(0, dtype=np.uint32)
+
+    def __call__(self, data: npt.NDArray[np.uint8]) -> Units:
+        """Units of one text given as UTF-8; those of `fold_bytes`."""
+        if self._room.size < 2 * data.size + 1:
+            self._room = np.empty(4 * data.size + 1, dtype=np.uint32)
+        table = fold_table()
+        return self._room[: fold_into(data, 0, data.size, table.table, table.expansions, self._room)].copy()
+
+
 @numba.njit(cache=True, nogil=True)
 def decode(buffer: Any, i: Any, end: Any) -> Any:
     """Code point at byte `i` and the index of the next one. Malformed bytes come back as U+FFFD, one at a time."""
@@ -128,6 +142,36 @@ def _fold(data: Any, table: Any, expansions: Any) -> Any:
                     n += 1
         place += 1
     return units[:n].copy(), positions[:n].copy()
+
+
+@numba.njit(cache=True, nogil=True)
+def fold_into(buffer: Any, start: Any, end: Any, table: Any, expansions: Any, units: Any) -> int:
+    """Units of the bytes `[start, end)`; returns their number. `units` has room for two a byte and one more."""
+    i = start
+    size: Any = 0
+    while i < end:
+        code = np.uint32(buffer[i])
+        if code < 128:
+            # Written whether it counts or not: a branch would be guessed wrong at the end of every word.
+            i += 1
+            units[size] = table[code]
+            size += table[code] != 0
+            continue
+        code, i = decode(buffer, i, end)
+        value = table[code]
+        if value == 0:
+            continue
+        if value < EXPANSION_BASE:
+            units[size] = value
+            size += 1
+            continue
+        row = np.int64(value) - EXPANSION_BASE
+        for part in range(expansions.shape[1]):
+            if expansions[row, part] == 0:
+                break
+            units[size] = expansions[row, part]
+            size += 1
+    return size
 
 
 @numba.njit(cache=True, nogil=True)

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from forensics.text.fingerprint import _BASE, GRAM, Hashes, _powers, _winnow, mix
 from forensics.text.fold import Ints, Units, fold_bytes, fold_table, weight
+from forensics.text.keys import among, distinct
 from forensics.text.seed_search import SeedTable, _probe
 
 MINIMUM = 32  # weight of a shared run that is sure to mean something: about 40 characters of English, 11 Han signs
@@ -178,9 +179,10 @@ def find(texts: Sequence[str], corpus: Sequence[str], minimum: int = MINIMUM) ->
 
 def containment(one: Hashes, other: Hashes) -> float:
     """Share (0..1) of the smaller of two sets of fingerprints that the larger one has; 0 where one is empty."""
-    first, second = np.unique(one), np.unique(other)
-    smaller = min(first.size, second.size)
-    return float(np.intersect1d(first, second, assume_unique=True).size) / smaller if smaller else 0.0
+    first, second = distinct(one), distinct(other)
+    if first.size > second.size:
+        first, second = second, first
+    return float(among(first, second).sum()) / first.size if first.size else 0.0
 
 
 def _mostly(buffer: Buffer, offsets: Ints, grams: Grams, minimum: int, own: SeedTable) -> Mask:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from forensics.text.fingerprint import Hashes, fingerprint
+from forensics.text.fingerprint import Hashes, select
 
 # Digits that stand in prose, code and tests everywhere; matched on folded units, whole or as a prefix of 10 or more.
 PUBLIC_TOKENS = (
@@ -65,7 +65,7 @@ def public_hashes() -> Hashes:
 def public_share(text: str) -> float:
     """Share (0..1) of a text's fingerprints that a public text has; 0 for a text too short to have any."""
     buffer = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
-    found = fingerprint(buffer, np.array([0, buffer.size], dtype=np.int64)).hashes
+    found = select(buffer, np.array([0, buffer.size], dtype=np.int64))[0]
     if found.size == 0:
         return 0.0
     known = public_hashes()

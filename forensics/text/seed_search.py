@@ -19,13 +19,12 @@ from forensics.text.fingerprint import (
     Hashes,
     Places,
     _around,
-    _fold_into,
     _grams,
     _kind,
     _longest,
     _powers,
 )
-from forensics.text.fold import fold_table
+from forensics.text.fold import fold_into, fold_table
 from forensics.text.keys import distinct
 
 
@@ -203,7 +202,7 @@ def _sift(buffer: Any, offsets: Any, table: Any, expansions: Any, gram: int, pow
     values = np.empty(room, dtype=np.uint64)
     lengths = np.empty(room, dtype=np.uint8)
     for document in range(offsets.size - 1):
-        size = _fold_into(buffer, offsets[document], offsets[document + 1], table, expansions, units)
+        size = fold_into(buffer, offsets[document], offsets[document + 1], table, expansions, units)
         first = _grams(units, size, gram, powers, values, lengths)
         # A short loop, so that the cache misses of the probes overlap.
         low = n
@@ -236,7 +235,7 @@ def _probe(
     lengths = np.empty(room, dtype=np.uint8)
     word_mask = np.uint64(words.size - 1)
     for document in range(offsets.size - 1):
-        size = _fold_into(buffer, offsets[document], offsets[document + 1], table, expansions, units)
+        size = fold_into(buffer, offsets[document], offsets[document + 1], table, expansions, units)
         first = _grams(units, size, gram, powers, values, lengths)
         # Short loops, so that the cache misses of the probes overlap.
         passed = n

@@ -84,30 +84,59 @@ def count_keys(
     `groups[i]` is the column of document i; keys are sorted and unique. Words, pairs and triples are all looked up.
     """
     table = fold_table()
-    slots = _slots(keys)
-    return int(_count(buffer, offsets, groups, keys, slots, counts, table.table, table.expansions))
+    return int(_count(buffer, offsets, groups, keys, *_slots(keys), counts, table.table, table.expansions))
 
 
 @numba.njit(cache=True, nogil=True)
-def sum_counts(keys: Any, counts: Any, wanted: Any, out: Any) -> Any:
-    """Sum, and number above 0, of the counts of each wanted key, without the columns where `out` is true."""
+def whole_counts(counts: Any) -> Any:
+    """Sum, and number above 0, of every row of counts."""
+    total = np.zeros(counts.shape[0], dtype=np.int64)
+    above = np.zeros(counts.shape[0], dtype=np.int64)
+    for row in range(counts.shape[0]):
+        for column in range(counts.shape[1]):
+            total[row] += counts[row, column]
+            above[row] += counts[row, column] > 0
+    return total, above
+
+
+@numba.njit(cache=True, nogil=True)
+def sum_counts(keys: Any, counts: Any, whole: Any, wanted: Any, out: Any) -> Any:
+    """Sum, and number above 0, of the counts of each wanted key, without the columns `out` (each named once).
+
+    `whole` is what `whole_counts` says; so few columns are read of each row.
+    """
     total = np.zeros(wanted.size, dtype=np.float64)
-    tenants = np.zeros(wanted.size, dtype=np.int64)
+    above = np.zeros(wanted.size, dtype=np.int64)
+    low = 0
     for i in range(wanted.size):
-        low, high = 0, keys.size
+        key = wanted[i]
+        if i > 0 and key < wanted[i - 1]:
+            low = 0
+        # Wanted keys mostly ascend: look near the last one first, in steps that double.
+        step = 1
+        high = low
+        while high < keys.size and keys[high] < key:
+            low = high + 1
+            high += step
+            step *= 2
+        high = min(high, keys.size)
         while low < high:
             middle = (low + high) >> 1
-            if keys[middle] < wanted[i]:
+            if keys[middle] < key:
                 low = middle + 1
             else:
                 high = middle
-        if low == keys.size or keys[low] != wanted[i]:
+        if low == keys.size or keys[low] != key:
             continue
-        for unit in range(counts.shape[1]):
-            if counts[low, unit] > 0 and not out[unit]:
-                total[i] += counts[low, unit]
-                tenants[i] += 1
-    return total, tenants
+        rest = whole[0][low]
+        units = whole[1][low]
+        if units > 0:
+            for column in out:
+                rest -= counts[low, column]
+                units -= counts[low, column] > 0
+        total[i] = rest
+        above[i] = units
+    return total, above
 
 
 @numba.njit(cache=True)
@@ -116,19 +145,23 @@ def _slots(keys: Any) -> Any:
     while size < keys.size * 4:
         size *= 2
     slots = np.full(size, -1, dtype=np.int32)
+    bits = np.zeros(size // 16, dtype=np.uint64)  # nearly all words are no key, and pass a table that stays in a cache
     mask = np.uint64(size - 1)
     for i in range(keys.size):
         at = keys[i] & mask
+        bits[at >> np.uint64(4)] |= np.uint64(1) << (keys[i] >> np.uint64(58))
         while slots[at] >= 0:
             at = (at + np.uint64(1)) & mask
         slots[at] = i
-    return slots
+    return slots, bits
 
 
 @numba.njit(cache=True, nogil=True)
-def _find(key: Any, keys: Any, slots: Any) -> int:
+def _find(key: Any, keys: Any, slots: Any, bits: Any) -> int:
     mask = np.uint64(slots.size - 1)
     at = key & mask
+    if bits[at >> np.uint64(4)] >> (key >> np.uint64(58)) & np.uint64(1) == 0:
+        return -1
     while slots[at] >= 0:
         if keys[slots[at]] == key:
             return slots[at]
@@ -138,7 +171,7 @@ def _find(key: Any, keys: Any, slots: Any) -> int:
 
 @numba.njit(cache=True, nogil=True)
 def _count(
-    buffer: Any, offsets: Any, groups: Any, keys: Any, slots: Any, counts: Any, table: Any, expansions: Any
+    buffer: Any, offsets: Any, groups: Any, keys: Any, slots: Any, bits: Any, counts: Any, table: Any, expansions: Any
 ) -> int:
     total = 0
     for document in range(offsets.size - 1):
@@ -146,16 +179,16 @@ def _count(
         total += hashes.size
         group = groups[document]
         for i in range(hashes.size):
-            found = _find(hashes[i], keys, slots)
+            found = _find(hashes[i], keys, slots, bits)
             if found >= 0:
                 counts[found, group] += 1
             if i >= 1:
-                found = _find(mix(hashes[i - 1] * _BASE + hashes[i] + _PAIR), keys, slots)
+                found = _find(mix(hashes[i - 1] * _BASE + hashes[i] + _PAIR), keys, slots, bits)
                 if found >= 0:
                     counts[found, group] += 1
             if i >= 2:
                 key = mix((hashes[i - 2] * _BASE + hashes[i - 1]) * _BASE + hashes[i] + _TRIPLE)
-                found = _find(key, keys, slots)
+                found = _find(key, keys, slots, bits)
                 if found >= 0:
                     counts[found, group] += 1
     return total
@@ -187,8 +220,18 @@ def _words(buffer: Any, start: Any, end: Any, table: Any, expansions: Any) -> An
     current = np.uint64(0)
     length = 0
     while i < end:
-        code, i = decode(buffer, i, end)
-        value = table[code]
+        code = np.uint32(buffer[i])
+        if code < 128:
+            i += 1
+            value = table[code]
+            if value != 0:  # a letter or a digit: it goes on with the word
+                current = current * _BASE + np.uint64(value) + np.uint64(1)
+                length += 1
+                position += 1
+                continue
+        else:
+            code, i = decode(buffer, i, end)
+            value = table[code]
         if value == 0:
             if length > 0:
                 starts[n], ends[n], hashes[n], single[n] = position - length, position, mix(current), False

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.text.fold import fold
-from forensics.text.streams import HOLE, HOLE_UNIT, LEAP, LEAP_UNIT, MATCH, best_score, best_stream, likeliest
+from forensics.text.streams import HOLE, HOLE_UNIT, LEAP, LEAP_UNIT, MATCH, best_score, best_stream
+from forensics.text.stretches import likeliest
 
 LOW = -(10**9)
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.text.fold import fold
-from forensics.text.words import Words, count_keys, pairs, sum_counts, terms, triples, words
+from forensics.text.words import Words, count_keys, pairs, sum_counts, terms, triples, whole_counts, words
 
 
 def spelled(text: str) -> list[str]:
@@ -143,11 +143,13 @@ def test_counts_are_summed_without_those_left_out(
     counts: dict[int, list[int]], wanted: list[int], out: list[bool]
 ) -> None:
     keys = sorted(counts)
+    table = np.array([counts[key] for key in keys], dtype=np.int32)
     total, above = sum_counts(
         np.array(keys, dtype=np.uint64),
-        np.array([counts[key] for key in keys], dtype=np.int32),
+        table,
+        whole_counts(table),
         np.array(wanted, dtype=np.uint64),
-        np.array(out),
+        np.flatnonzero(np.array(out)),
     )
     kept = [[n for n, left in zip(counts.get(key, [0, 0, 0]), out, strict=True) if not left] for key in wanted]
     assert total.tolist() == [sum(row) for row in kept]
