@@ -134,7 +134,10 @@ def _read(buffer: Any, start: Any, end: Any, table: Any, expansions: Any, hashes
     """Words and signs of one document, in order: hashes (not yet mixed; of a sign, the sign) and columns of `read`."""
     one = np.uint64(1)
     word = np.uint64(0)
-    n = units = digits = place = 0
+    n: Any = 0
+    units: Any = 0
+    digits: Any = 0
+    place: Any = 0
     begin = i = start
     while i < end:
         while i < end and buffer[i] < 0x80:
@@ -201,7 +204,7 @@ def _choose(
     buffer: Any, high: Any, hashes: Any, read: Any, count: int, cases: Any, case: Any, words: Any, chosen: Any
 ) -> int:
     """Places of the words and signs that may give a token, and their number; fills `case`. `words`: the filter."""
-    n = 0
+    n: Any = 0
     before = np.uint64(0)  # of the word before: its hash,
     case_before = np.uint8(_NONE)
     joined = False  # and whether a joint follows it directly

@@ -46,7 +46,8 @@ def _terms(buffer: Any, start: Any, end: Any, table: Any, expansions: Any, out: 
     one = np.uint64(1)
     word, sign = np.uint64(0), np.uint64(0)
     was_sign = False
-    n = inside = 0
+    n: Any = 0
+    inside: Any = 0
     i = start
     while i < end:
         before = n
