@@ -26,7 +26,7 @@ from forensics.attribution.candidates import Candidate
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.holdings import Ints, World
 from forensics.attribution.likely import BYTES_A_WORD, NOTHING, Around, Suspect, around
-from forensics.attribution.nearby import Prompts, look_up, nearest_first
+from forensics.attribution.nearby import Prompts, Reader, nearest_first
 from forensics.attribution.strength import measure
 from forensics.attribution.texts import Texts
 from forensics.text.scripts import DIGIT, NAMES
@@ -107,16 +107,16 @@ class Languages:
 
 def weigh_pairs(
     corpus: Corpus, kept: Texts, suspects: list[Suspect], prompts: Prompts, scripts: npt.NDArray[np.int32],
-    budget: int,
+    budget: int, read: Reader,
 ) -> list[Weighed]:  # fmt: skip
     """Pair weights of the suspects, in their order. `scripts`: units by text and script;
-    `budget`: bytes of prompts that are read, the nearest first."""
+    `budget`: bytes of prompts that are read, the nearest first; `read` looks for their terms and marks (at least)."""
     world = corpus.world
     asked = [np.concatenate([np.array([suspect.request]), suspect.near]) for suspect in suspects]
     wanted, _ = nearest_first(world, asked, prompts, budget)  # the own prompts first
-    held = look_up(corpus, wanted & ~prompts.often, [*(s.terms for s in suspects), *(s.marks for s in suspects)])
+    held = read.held(wanted & ~prompts.often)
     texts = int((wanted & ~prompts.often).sum())
-    counts = np.bincount(held.found, minlength=held.keys.size)
+    counts = held.texts()
     length = np.zeros(len(world.requests.request_id))
     np.add.at(length, np.repeat(np.arange(length.size), np.diff(prompts.offsets)), world.text_bytes[prompts.content])
     languages = Languages(world, prompts, scripts)

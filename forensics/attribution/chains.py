@@ -24,7 +24,7 @@ from forensics.attribution.displaced import STRATUM, TRIED, Claim, finding
 from forensics.attribution.findings import Evidence, Judged
 from forensics.attribution.hits import Hits
 from forensics.attribution.holdings import EARLY, LATE, World
-from forensics.attribution.likely import NOTHING, Likely, Suspect
+from forensics.attribution.likely import NOTHING, Likely, Suspect, reader
 from forensics.attribution.nearby import Neighbours, Prompts
 from forensics.attribution.own_terms import without_own
 from forensics.attribution.parameters import Parameters
@@ -150,9 +150,10 @@ def _inner(context: Context, rows: list[Row]) -> dict[int, Weighed]:
         request = int(world.uses.request[use])
         if request in asked and asked[request] >= 0:
             sources[use] = {asked[request]}
+    suspects = suspects_with(context, sources)
     pairs = weigh_pairs(
-        context.corpus, context.texts, suspects_with(context, sources), context.prompts, context.scripts,
-        context.parameters.aligned_bytes,
+        context.corpus, context.texts, suspects, context.prompts, context.scripts,
+        context.parameters.aligned_bytes, reader(context.corpus, suspects),
     )  # fmt: skip
     found: dict[int, Weighed] = {}
     for pair in sorted(pairs, key=lambda pair: -float(pair.gain.max(initial=-math.inf))):

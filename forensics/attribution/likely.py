@@ -17,7 +17,7 @@ from forensics.attribution.candidates import Candidate
 from forensics.attribution.chances import CHANCE_CAP
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.holdings import Ints, World
-from forensics.attribution.nearby import Held, Prompts, look_up
+from forensics.attribution.nearby import Held, Prompts, Reader
 from forensics.attribution.strength import TERM_BITS, Counts, Strength, measure
 from forensics.attribution.texts import Texts
 from forensics.text.public import public_share
@@ -67,12 +67,14 @@ def weigh(
     suspects: list[Suspect],
     prompts: Prompts,
     spans: Spans,
+    read: Reader,
     answered: npt.NDArray[np.bool_] | None = None,
     least: float = -math.inf,
     always: Container[int] = (),
 ) -> list[Likely]:
     """Measure each suspect against every prompt nearby, its own tenant's too.
 
+    `read` looks for the terms and marks of these suspects (at least).
     Suspects that no prompt of another tenant that is not `answered` (by request) can explain with at least `least` bits
     are left out, but for the uses `always`.
     """
@@ -81,7 +83,7 @@ def weigh(
     for suspect in suspects:
         for request in (suspect.request, *suspect.near.tolist()):
             wanted[prompts.of(request)] = True
-    held = look_up(corpus, wanted, [*(suspect.terms for suspect in suspects), *(s.marks for s in suspects)])
+    held = read.held(wanted)
     length = np.zeros(len(world.requests.request_id))
     np.add.at(length, np.repeat(np.arange(length.size), np.diff(prompts.offsets)), world.text_bytes[prompts.content])
     near: list[Around] = []
@@ -129,6 +131,11 @@ class Around:
     def size(self) -> tuple[npt.NDArray[np.float64], float]:
         """Words of each prompt, and of a usual one."""
         return self.words, self.typical
+
+
+def reader(corpus: Corpus, suspects: list[Suspect]) -> Reader:
+    """Looks for the terms and marks of these suspects."""
+    return Reader(corpus, [*(suspect.terms for suspect in suspects), *(suspect.marks for suspect in suspects)])
 
 
 def around(world: World, suspect: Suspect, prompts: Prompts, held: Held, length: npt.NDArray[np.float64]) -> Around:

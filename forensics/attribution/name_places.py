@@ -161,25 +161,31 @@ def surroundings(
     place: Place,
     prompts: list[int],
     names: Keys,
-    known: dict[tuple[int, int | None], Keys],
-) -> tuple[Keys, Keys]:
-    """Telling words around a name: those of the question and of the response, and those around it in the other text.
+    known: dict[tuple[int, int | None], Words],
+) -> Keys:
+    """Telling words that stand around a name in the other text, and in the question or around it in the response.
 
-    Longer words that the character model does not expect; the group's own `names` are left out. `known`: what was asked
-    for before.
+    Longer words that the character model does not expect; the group's own `names` are left out. `known`: what was
+    looked at before.
     """
 
-    def telling(content: int, at: int | None) -> Keys:
+    def window(content: int, at: int | None) -> Words:
         if (content, at) not in known:
-            known[content, at] = _telling(texts, content, at)
+            known[content, at] = _around(texts, content, at)
         return known[content, at]
 
-    own = [telling(group.content, place.start)]
+    here = [(group.content, window(group.content, place.start))]
     if prompts:
-        own.append(telling(prompts[-1], None))
-    theirs = telling(place.other, place.other_start)
-    mine = distinct(np.concatenate(own))
-    return mine[~among(mine, names)], theirs[~among(theirs, names)]
+        here.append((prompts[-1], window(prompts[-1], None)))
+    there = window(place.other, place.other_start)
+    # Few words stand in both; only those are weighed.
+    shared = distinct(there.hashes[~there.single])
+    shared = shared[among(shared, distinct(np.concatenate([part.hashes[~part.single] for _, part in here])))]
+    shared = shared[~among(shared, names)]
+    mine = distinct(np.concatenate([_telling(texts, content, part, shared) for content, part in here]))
+    theirs = _telling(texts, place.other, there, shared)
+    both = mine[among(mine, theirs)]
+    return both[~among(both, names)]
 
 
 def _terms_inside(found: Words, place: Place) -> Keys:
@@ -187,17 +193,20 @@ def _terms_inside(found: Words, place: Place) -> Keys:
     return terms(Words(found.starts[inside], found.ends[inside], found.hashes[inside], found.single[inside]))
 
 
-def _telling(texts: Texts, content: int, at: int | None) -> Keys:
-    """Telling words within AROUND words of the unit `at`; of the end where it is None."""
-    found, units = texts.words(content), texts.folded(content).units
+def _around(texts: Texts, content: int, at: int | None) -> Words:
+    """The words within AROUND words of the unit `at`; of the end where it is None."""
+    found = texts.words(content)
     middle = found.hashes.size if at is None else int(np.searchsorted(found.starts, at))
-    low, high = max(0, middle - AROUND), min(found.hashes.size, middle + AROUND)
-    if low >= high:
-        return np.zeros(0, dtype=np.uint64)
-    part = Words(found.starts[low:high], found.ends[low:high], found.hashes[low:high], found.single[low:high])
-    first, last = int(part.starts[0]), int(part.ends[-1])
-    bits = np.concatenate([[0.0], np.cumsum(character_model().bits(units[first:last]))])
-    worth = bits[part.ends - first] - bits[part.starts - first]
-    long = (part.ends - part.starts >= STEM) & (worth >= TELLING_BITS) & ~part.single
+    part = slice(max(0, middle - AROUND), middle + AROUND)
+    return Words(found.starts[part], found.ends[part], found.hashes[part], found.single[part])
+
+
+def _telling(texts: Texts, content: int, part: Words, wanted: Keys) -> Keys:
+    """Those of the `wanted` words that tell something where they stand, and all pairs of neighbouring signs."""
+    long = np.flatnonzero((part.ends - part.starts >= STEM) & ~part.single & among(part.hashes, wanted))
+    if long.size:
+        units = texts.folded(content).units[int(part.starts[0]) :]
+        starts = part.starts[long] - part.starts[0]
+        long = long[character_model().worth(units, starts, part.ends[long] - part.starts[0]) >= TELLING_BITS]
     both = part.single[:-1] & part.single[1:] & (part.ends[:-1] == part.starts[1:])
-    return distinct(np.concatenate([part.hashes[long], pairs(part.hashes)[both] if both.size else part.hashes[:0]]))
+    return distinct(np.concatenate([part.hashes[long], pairs(part.hashes)[both] if both.any() else part.hashes[:0]]))

@@ -36,12 +36,11 @@ from forensics.attribution.rare_names import RareNames, find_rare_names
 from forensics.attribution.sources import Source, locate, rank
 from forensics.attribution.strength import Counts, Strength, count_background, keys_between, measure
 from forensics.attribution.texts import Texts
-from forensics.text.keys import among
 from forensics.text.names import LOWER
 from forensics.text.runs import total_weight
 from forensics.text.scripts import NAMES as SCRIPTS
 from forensics.text.scripts import scripts
-from forensics.text.words import Keys
+from forensics.text.words import Keys, Words
 
 STRATUM = "supplied name"
 TRIED = ("own_material", "echo", "shared", "same_question", "too_weak")
@@ -182,7 +181,7 @@ def _score(
     prompts = prompts_by_request(world, {group.request for group in groups})
     needs = [_needed(group, prompts) for group in groups]
     for batch in texts.batches(needs):
-        known: dict[tuple[int, int | None], Keys] = {}
+        known: dict[tuple[int, int | None], Words] = {}
         for group in groups[batch.start : batch.stop]:
             # The case's own counts can only take from what the characters give: most places fall before they are read.
             price = float(prices.tokens[group.holder])
@@ -198,8 +197,7 @@ def _score(
             own_names = terms_of_names(texts, group)
             for place in places:
                 keys.append(keys_between(texts.words(group.content), place.start, place.end)[1])
-                mine, theirs = surroundings(texts, group, place, prompts.get(group.request, []), own_names, known)
-                here.append(mine[among(mine, theirs)])
+                here.append(surroundings(texts, group, place, prompts.get(group.request, []), own_names, known))
             around.append(here)
             keys += here
     if not keys:

@@ -14,7 +14,9 @@ from forensics.attribution.corpus import Corpus
 from forensics.attribution.generated import NEAR_US, NEAR_US_UNPLACED
 from forensics.attribution.holdings import EARLY, Ints, World
 from forensics.attribution.strange import OFTEN, prompt_rows
-from forensics.text.vocabulary import Lookup, TermSets, held_terms
+from forensics.text.keys import distinct
+from forensics.text.term_search import Lookup, count_found, held_terms
+from forensics.text.vocabulary import TermSets
 from forensics.text.words import Keys
 
 NEIGHBOURS = 96  # requests before the end of a response that are looked at, the latest first
@@ -93,11 +95,13 @@ def nearest_first(world: World, asked: list[Ints], prompts: Prompts, budget: int
 
 @dataclass(frozen=True)
 class Held:
-    """Which of the asked terms stand in which text: `found[offsets[c]:offsets[c + 1]]`, indexes into `keys`."""
+    """Which of the asked terms stand in which text: `found[lows[c]:highs[c]]`, indexes into `keys`."""
 
     keys: Keys
-    found: Ints
-    offsets: Ints
+    found: npt.NDArray[np.int32]
+    lows: Ints
+    highs: Ints
+    column: npt.NDArray[np.int32]  # room for `held_terms`
 
     def by_request(self, prompts: Prompts, requests: Ints, terms: Keys) -> npt.NDArray[np.bool_]:
         """[request, term]: does the prompt hold the term?"""
@@ -105,27 +109,52 @@ class Held:
             return np.zeros((requests.size, terms.size), dtype=np.bool_)
         wanted = np.searchsorted(self.keys, terms).astype(np.int64)
         return held_terms(
-            requests, prompts.content, prompts.offsets, self.found, self.offsets, wanted, int(self.keys.size)
+            requests, prompts.content, prompts.offsets, self.found, self.lows, self.highs, wanted, self.column
         )
 
     def in_texts(self, contents: Ints, terms: Keys) -> npt.NDArray[np.bool_]:
         """By term: does any of the texts hold it?"""
         here = np.zeros(self.keys.size, dtype=np.bool_)
         for content in np.unique(contents).tolist():
-            here[self.found[self.offsets[content] : self.offsets[content + 1]]] = True
+            here[self.found[self.lows[content] : self.highs[content]]] = True
         return here[np.searchsorted(self.keys, terms)] if terms.size else np.zeros(0, dtype=np.bool_)
+
+    def texts(self) -> Ints:
+        """By key: how many of the texts hold it."""
+        return count_found(self.found, self.lows, self.highs, int(self.keys.size))
+
+
+class Reader:
+    """Looks for terms in texts. Several questions about the same terms read a text once, when one first needs it."""
+
+    def __init__(self, corpus: Corpus, sets: list[Keys]) -> None:
+        texts = corpus.world.text_bytes.size
+        self._corpus = corpus
+        self._keys = distinct(np.concatenate([np.zeros(0, dtype=np.uint64), *sets]))
+        self._lookup = Lookup(TermSets(self._keys, np.array([0, self._keys.size], dtype=np.int64)))
+        self._read = np.zeros(texts, dtype=np.bool_)
+        self._found = np.zeros(0, dtype=np.int32)
+        self._lows, self._highs = np.zeros(texts, dtype=np.int64), np.zeros(texts, dtype=np.int64)
+        self._column = np.full(self._keys.size, -1, dtype=np.int32)
+
+    def held(self, wanted: npt.NDArray[np.bool_]) -> Held:
+        """Which of the terms stand in each of the wanted texts (by content)? Other texts hold none."""
+        new = wanted & ~self._read
+        if self._keys.size and new.any():
+            parts, size = [self._found], self._found.size
+            for keys, documents, places in self._corpus.over(
+                new, lambda batch: (batch[0], *self._lookup.places(batch[1], batch[2]))
+            ):
+                ends = size + np.searchsorted(documents, np.arange(keys.size + 1))
+                self._lows[keys], self._highs[keys] = ends[:-1], ends[1:]
+                parts.append(places)
+                size += places.size
+            self._found = np.concatenate(parts)
+            self._read |= new
+        lows, highs = np.where(wanted, self._lows, 0), np.where(wanted, self._highs, 0)
+        return Held(self._keys, self._found, lows, highs, self._column)
 
 
 def look_up(corpus: Corpus, wanted: npt.NDArray[np.bool_], sets: list[Keys]) -> Held:
     """Which terms of any of the sets stand in each of the wanted texts (by content)?"""
-    keys = np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *sets]))
-    lookup = Lookup(TermSets(keys, np.array([0, keys.size], dtype=np.int64)))
-    contents, found = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    if keys.size and wanted.any():
-        for batch_keys, documents, places in corpus.over(wanted, lambda b: (b[0], *lookup.places(b[1], b[2]))):
-            contents.append(batch_keys[documents])
-            found.append(places)
-    of = np.concatenate(contents)
-    order = np.argsort(of, kind="stable")
-    offsets = np.searchsorted(of[order], np.arange(corpus.world.text_bytes.size + 1))
-    return Held(keys, np.concatenate(found)[order], offsets)
+    return Reader(corpus, sets).held(wanted)

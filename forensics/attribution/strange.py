@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from forensics.attribution.corpus import Corpus, TextBatch
 from forensics.attribution.holdings import Ints, World
-from forensics.text.vocabulary import Lookup, Spread, TermSets, distinct_terms
+from forensics.text.term_search import Lookup
+from forensics.text.vocabulary import Spread, TermSets, distinct_terms
 
 MOST = 128  # terms of a response that are looked for
 MARKS = 24  # terms of a response that stand for its language

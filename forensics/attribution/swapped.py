@@ -31,8 +31,8 @@ from forensics.attribution.displaced import Claim, finding
 from forensics.attribution.findings import Judged
 from forensics.attribution.hits import Hits
 from forensics.attribution.holdings import EARLY, LATE, Ints, World
-from forensics.attribution.likely import PROMPT_SHARE, Likely, Spans, Suspect, weigh
-from forensics.attribution.nearby import Neighbours, Prompts, look_up, nearest_first, prompts_of_case
+from forensics.attribution.likely import PROMPT_SHARE, Likely, Spans, Suspect, reader, weigh
+from forensics.attribution.nearby import Neighbours, Prompts, Reader, nearest_first, prompts_of_case
 from forensics.attribution.own_terms import without_own
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.seeds import Seeds
@@ -104,22 +104,23 @@ def find_swapped(
     answered[sorted(foreign)] = False
     suspects = _suspects(world, strange, spans)
     prompts = prompts_of_case(world)
-    chosen, unread = _worth_a_look(corpus, answered, suspects, prompts, parameters.swapped_bytes)
+    context = Context(corpus, texts, strange, prompts, scripts, parameters)
+    copies = find_copies(corpus, texts, seeds)
+    of_copies = suspects_of(context, copies)
+    read = reader(corpus, [*suspects, *of_copies])
+    chosen, unread = _worth_a_look(corpus, answered, suspects, prompts, parameters.swapped_bytes, read)
     spans = _scattered(world, judged, spans)
     named = _named(judged)
     # A claim of fewer bits counts only where it is known already whose text reached the response.
-    likely = weigh(corpus, texts, chosen, prompts, spans, answered, CLAIM_BITS, named)
+    likely = weigh(corpus, texts, chosen, prompts, spans, read, answered, CLAIM_BITS, named)
     claims = _claims(world, answered, likely)
     claims = without_own(corpus, claims, prompts, grams)
-    claims = _unanswered(corpus, texts, suspects, claims, prompts, spans)
+    claims = _unanswered(corpus, texts, suspects, claims, prompts, spans, read)
     result = _judge(world, texts, answered, claims, foreign, named, prompts, len(suspects), correlated, parameters)
-    context = Context(corpus, texts, strange, prompts, scripts, parameters)
     # A fragment's tenant is known already, and its words speak for no other; what it leaves is too little to add to.
     alone = [suspect for suspect in suspects if not any(leaked for _, _, leaked in spans.get(suspect.use, ()))]
     alone = [replace(suspect, near=suspect.near[:REACH]) for suspect in alone]
-    copies = find_copies(corpus, texts, seeds)
-    both = [*alone, *suspects_of(context, copies)]
-    pairs = weigh_pairs(corpus, texts, both, prompts, scripts, parameters.aligned_bytes)
+    pairs = weigh_pairs(corpus, texts, [*alone, *of_copies], prompts, scripts, parameters.aligned_bytes, read)
     copied = judge_copies(context, copies, {pair.use: pair for pair in pairs[len(alone) :]}, grams, correlated)
     copied = [item for item in copied if not _known(item, judged)]
     known = {use: units for use, units in named.items() if use in covered or not answered[world.uses.request[use]]}
@@ -226,15 +227,16 @@ def _suspects(world: World, strange: Strange, spans: Spans) -> list[Suspect]:
 
 
 def _worth_a_look(
-    corpus: Corpus, answered: npt.NDArray[np.bool_], suspects: list[Suspect], prompts: Prompts, budget: int
-) -> tuple[list[Suspect], int]:
+    corpus: Corpus, answered: npt.NDArray[np.bool_], suspects: list[Suspect], prompts: Prompts, budget: int,
+    read: Reader,
+) -> tuple[list[Suspect], int]:  # fmt: skip
     """Suspects that share rare terms with the prompt of an unanswered neighbour; prompts left unread for the budget."""
     unit = corpus.world.requests.unit
     asked = [
         np.where(answered[s.near] | (unit[s.near] == unit[s.request]), -1, s.near).astype(np.int64) for s in suspects
     ]
     wanted, unread = nearest_first(corpus.world, asked, prompts, budget)
-    held = look_up(corpus, wanted & ~prompts.often, [suspect.terms for suspect in suspects])
+    held = read.held(wanted & ~prompts.often)
     chosen = []
     for suspect, near in zip(suspects, asked, strict=True):
         found = held.by_request(prompts, near[near >= 0], suspect.terms)
@@ -245,11 +247,12 @@ def _worth_a_look(
 
 
 def _unanswered(
-    corpus: Corpus, texts: Texts, suspects: list[Suspect], claims: list[Claim], prompts: Prompts, spans: Spans
-) -> list[Claim]:
+    corpus: Corpus, texts: Texts, suspects: list[Suspect], claims: list[Claim], prompts: Prompts, spans: Spans,
+    read: Reader,
+) -> list[Claim]:  # fmt: skip
     """The claims on requests whose own response is, on closer look, no answer to their prompt."""
     asked = {int(claim.likely.suspect.near[place]) for claim in claims for place in claim.places}
-    own = weigh(corpus, texts, [s for s in suspects if s.request in asked], prompts, spans)
+    own = weigh(corpus, texts, [s for s in suspects if s.request in asked], prompts, spans, read)
     akin = {item.suspect.request for item in own if item.own_bits > OWN_BITS}
     kept = []
     for claim in claims:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from forensics.attribution.corpus import Corpus
 from forensics.text.escapes import fold_escaped, unescape
 from forensics.text.fold import Folded, Units, UnitsOf, fold_bytes
-from forensics.text.words import Words, words
+from forensics.text.words import Words, words, words_of_bytes
 
 FOLDED_BYTES = 192 << 20  # folded texts kept
 UNITS_BYTES = 96 << 20  # texts kept of which the units alone were asked for
@@ -98,6 +98,9 @@ class Texts:
     def words(self, key: int) -> Words:
         """The words of the text."""
         if key not in self._words:
-            text = self.raw(key)
-            self._words[key] = words(unescape(text)[0] if self.corpus.is_escaped(key) else text)
+            self._words[key] = (
+                words(unescape(self.raw(key))[0])
+                if self.corpus.is_escaped(key)
+                else words_of_bytes(self.corpus.data(key))
+            )
         return self._words[key]

@@ -48,6 +48,18 @@ class CharacterModel:
         # (one odd number in the training text) cannot make a symbol look more surprising than it is.
         return np.minimum(-np.log2(np.clip(best, 1e-9, 1.0)), _most(symbols))
 
+    def worth(
+        self, symbols: npt.NDArray[np.uint32], starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float64]:
+        """Bits of each stretch `symbols[starts[i]:ends[i]]` (none is empty): the sum of its part of `bits`."""
+        padded = np.concatenate([np.full(ORDER, BOUNDARY, dtype=np.uint32), symbols])
+        sizes = ends - starts + ORDER  # with what stands before
+        first = np.cumsum(sizes) - sizes
+        at = np.repeat(starts - first, sizes) + np.arange(int(sizes.sum()))
+        bits = self.bits(padded[at])
+        total = np.concatenate([[0.0], np.cumsum(bits)])
+        return np.asarray(total[first + sizes] - total[first + ORDER])
+
     @cached_property
     def _context_places(self) -> npt.NDArray[np.int32]:
         return _places(self.context_keys)

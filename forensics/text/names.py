@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from forensics.text.fingerprint import _BASE, mix
 from forensics.text.fold import EXPANSION_BASE, Ints, decode, fold_table
-from forensics.text.seed_search import SeedTable, _id
+from forensics.text.seed_search import SeedTable, _bits, _id
 from forensics.text.words import is_single
 
 LOWER, START, CAPITAL, PAIR, HANDLE, PLAIN, PLAIN_PAIR, KANA, HAN = range(9)
@@ -35,12 +35,17 @@ PLAIN_WORD = 4  # in one without,
 HANGUL_WORD = 3
 PART = 2  # and of the shortest word of a pair
 LONGEST = 40
-LOOSE = 16  # units of the longest katakana run
+KANA_LEAST, KANA_MOST = 3, 16
 HAN_LEAST, HAN_MOST = 3, 6
 
 _PAIRED = np.uint64(0x8CB92BA72F3D8DD7)
 _HANDLED = np.uint64(0xBB67AE8584CAA73B)
 _NONE, _UPPER, _SMALL, _UNCASED = range(4)
+
+HANDLE_LEAST, HANDLE_MOST = 5, 7
+_SIGN = -1  # units of what is no word, but one sign of a script without spaces
+# Columns of what was read: first byte, byte behind the last, units (or _SIGN), digits among them, units up to its end.
+_BEGIN, _END, _UNITS, _DIGITS, _PLACE = range(5)
 
 
 @dataclass(frozen=True)
@@ -61,8 +66,8 @@ def names(buffer: npt.NDArray[np.uint8], offsets: Ints, wanted: SeedTable | None
     """
     table = fold_table()
     nothing = np.zeros(0, dtype=np.int64)
-    some = (nothing, np.full(4, -1, dtype=np.int32), np.zeros(1, dtype=np.uint64))
-    keys = some if wanted is None else (wanted.keys, wanted.slots, wanted.filter)
+    every = (nothing, np.full(4, -1, dtype=np.int32), np.full(1, np.iinfo(np.uint64).max))  # a filter that holds all
+    keys = every if wanted is None else (wanted.keys, wanted.slots, wanted.filter)
     out = _scan(buffer, offsets, table.table, table.expansions, _cases(), wanted is not None, *keys)
     return Names(
         out[:, 0].copy(), out[:, 1].astype(np.int32), out[:, 2].astype(np.int32), out[:, 3].astype(np.int32),
@@ -86,241 +91,300 @@ def _cases() -> npt.NDArray[np.uint8]:
 
 
 @numba.njit(cache=True, nogil=True)
-def _put(
-    out: Any,
-    n: int,
-    value: Any,
-    document: int,
-    start: int,
-    end: int,
-    kind: int,
-    only: Any,
-    keys: Any,
-    slots: Any,
-    words: Any,
+def _scan(
+    buffer: Any, offsets: Any, table: Any, expansions: Any, cases: Any, only: Any, keys: Any, slots: Any, words: Any
+) -> Any:
+    """Rows of hash, document, start, end, kind. Reads the words of a document first, then looks at the few that tell:
+    most words are not wanted, and what stands around those is nobody's business."""
+    out = np.empty((1024, 5), dtype=np.int64)
+    n = 0
+    room = 2
+    for document in range(offsets.size - 1):
+        room = max(room, offsets[document + 1] - offsets[document] + 2)
+    hashes = np.empty(room, dtype=np.uint64)
+    read = np.empty((room, 5), dtype=np.int64)
+    case = np.empty(room, dtype=np.uint8)
+    telling = np.empty(room, dtype=np.int64)
+    for document in range(offsets.size - 1):
+        low, high = offsets[document], offsets[document + 1]
+        count = _read(buffer, low, high, table, expansions, hashes, read)
+        chosen = _choose(buffer, high, hashes, read, count, cases, case, words, telling)
+        for k in telling[:chosen]:
+            if n + 4 > out.shape[0]:
+                out = np.concatenate((out, np.empty_like(out)))
+            first = n
+            if read[k, _UNITS] == _SIGN:
+                n = _run(hashes, read, count, k, out, n)
+            elif read[k, _DIGITS] > 0:
+                n = _handle(buffer, hashes, read, case, count, k, out, n)
+            else:
+                n = _word(buffer, hashes, read, case, k, table, expansions, out, n)
+            last = n
+            n = first
+            for row in range(first, last):
+                if not only or _id(np.uint64(out[row, 0]), keys, slots, words) >= 0:
+                    out[n, 0], out[n, 2], out[n, 3], out[n, 4] = out[row, 0], out[row, 2], out[row, 3], out[row, 4]
+                    out[n, 1] = document
+                    n += 1
+    return out[:n].copy()
+
+
+@numba.njit(cache=True, nogil=True)
+def _read(buffer: Any, start: Any, end: Any, table: Any, expansions: Any, hashes: Any, read: Any) -> int:
+    """Words and signs of one document, in order: hashes (not yet mixed; of a sign, the sign) and columns of `read`."""
+    one = np.uint64(1)
+    word = np.uint64(0)
+    n: Any = 0
+    units: Any = 0
+    digits: Any = 0
+    place: Any = 0
+    begin = i = start
+    while i < end:
+        while i < end and buffer[i] < 0x80:
+            # Written whether a word ends or not: a branch would be guessed wrong at the end of every word.
+            unit = table[buffer[i]]
+            letter = np.int64(unit != 0)
+            hashes[n] = word
+            read[n, _BEGIN], read[n, _END], read[n, _UNITS], read[n, _DIGITS] = begin, i, units, digits
+            read[n, _PLACE] = place
+            n += np.int64(units > 0) & (letter ^ 1)
+            begin = begin if units > 0 else i
+            word = (word * _BASE + np.uint64(unit) + one) & np.uint64(-letter)
+            units = (units + 1) & -letter
+            digits = (digits + (np.int64(unit >= 48) & np.int64(unit <= 57))) & -letter
+            place += letter
+            i += 1
+        if i >= end:
+            break
+        at = i
+        code, i = decode(buffer, at, end)
+        value = table[code]
+        row = np.int64(-1)
+        first = value
+        if value >= EXPANSION_BASE:
+            row = np.int64(value) - EXPANSION_BASE
+            first = expansions[row, 0]
+        if value == 0 or is_single(first):
+            if units > 0:
+                hashes[n] = word
+                read[n, _BEGIN], read[n, _END], read[n, _UNITS], read[n, _DIGITS] = begin, at, units, digits
+                read[n, _PLACE] = place
+                n += 1
+                word = np.uint64(0)
+                units = digits = 0
+            if value != 0:
+                place += 1
+                hashes[n] = np.uint64(first)
+                read[n, _BEGIN], read[n, _END], read[n, _UNITS], read[n, _DIGITS] = at, i, _SIGN, 0
+                read[n, _PLACE] = place
+                n += 1
+            continue
+        if units == 0:
+            begin = at
+        for j in range(expansions.shape[1]):
+            unit = value if row < 0 else expansions[row, j]
+            if unit == 0:
+                break
+            digits += np.int64(unit >= 48) & np.int64(unit <= 57)
+            word = word * _BASE + np.uint64(unit) + one
+            units += 1
+            place += 1
+            if row < 0:
+                break
+    if units > 0:
+        hashes[n] = word
+        read[n, _BEGIN], read[n, _END], read[n, _UNITS], read[n, _DIGITS] = begin, end, units, digits
+        read[n, _PLACE] = place
+        n += 1
+    return n
+
+
+@numba.njit(cache=True, nogil=True)
+def _choose(
+    buffer: Any, high: Any, hashes: Any, read: Any, count: int, cases: Any, case: Any, words: Any, chosen: Any
 ) -> int:
-    if only and _id(value, keys, slots, words) < 0:
+    """Places of the words and signs that may give a token, and their number; fills `case`. `words`: the filter."""
+    n: Any = 0
+    before = np.uint64(0)  # of the word before: its hash,
+    case_before = np.uint8(_NONE)
+    joined = False  # and whether a joint follows it directly
+    for k in range(count):
+        begin, end, units = read[k, _BEGIN], read[k, _END], read[k, _UNITS]
+        code = np.uint32(buffer[begin])
+        if code >= 0x80:
+            code, _ = decode(buffer, begin, end)
+        kind = cases[code] if code < cases.size else np.uint8(_NONE)
+        case[k] = kind
+        if units == _SIGN:
+            sort = _sort_of(hashes[k])
+            chosen[n] = k
+            n += sort >= 0 and (
+                k == 0 or read[k - 1, _UNITS] != _SIGN or read[k - 1, _END] != begin or _sort_of(hashes[k - 1]) != sort
+            )
+            case_before, joined = np.uint8(_NONE), False
+            continue
+        value = mix(hashes[k])
+        pair = mix(before * _BASE + value + _PAIRED)
+        # The word before makes the pair, unless it is an initial or says nothing of case.
+        pairs = (kind == _UNCASED) | ((kind == _UPPER) & (units >= PART))
+        known = (case_before != _NONE) & ((case_before != _UPPER) | (read[k - 1, _UNITS] > 1))
+        pairs &= (not known) | (_may_hold(words, pair) & (case_before == kind))
+        digits = read[k, _DIGITS]
+        joins = end < high and _joins(buffer[end])
+        handle = (digits > 0) & (units <= HANDLE_MOST) & (((digits < units) & (units >= HANDLE_LEAST)) | joins | joined)
+        chosen[n] = k
+        n += (_may_hold(words, value) & (units >= HANGUL_WORD)) | pairs | handle
+        before, case_before, joined = value, kind, joins
+    return n
+
+
+@numba.njit(cache=True, nogil=True)
+def _joins(code: Any) -> Any:
+    """Is it one of `-_./@`?"""
+    return (code == 45) | (code == 95) | (code == 46) | (code == 47) | (code == 64)
+
+
+@numba.njit(cache=True, nogil=True)
+def _may_hold(words: Any, value: Any) -> Any:
+    """May the table with this filter hold the hash?"""
+    bits = _bits(value)
+    return words[(value >> np.uint64(20)) & np.uint64(words.size - 1)] & bits == bits
+
+
+@numba.njit(cache=True, nogil=True)
+def _gap(buffer: Any, read: Any, case: Any, k: int) -> Any:
+    """What stands between word `k` and what was read before it: is it near that, does a sentence or line begin, spaces
+    and joints, and is all of it what joins the words of a token?"""
+    if k == 0 or read[k - 1, _UNITS] == _SIGN:
+        return False, True, 0, 0, False
+    near, fresh, joins = True, False, True
+    spaces = joints = 0
+    initial = read[k - 1, _UNITS] == 1 and case[k - 1] == _UPPER
+    i = read[k - 1, _END]
+    while i < read[k, _BEGIN]:
+        code, i = decode(buffer, i, read[k, _BEGIN])
+        joins = joins and _joins(code)
+        if code == 32 or code == 0xA0:
+            spaces += 1
+            near = near and spaces == 1
+        elif code == 45 or code == 39 or code == 0x2019 or code == 38 or code == 0x2010 or code == 0x2011:
+            joints += 1
+        elif code == 44:
+            near = False
+        elif not (code == 46 and initial):  # an initial's full stop
+            near = False
+            # Brackets, quotes and dashes stand inside of sentences, too.
+            if not (code == 40 or code == 0xAB or code == 0x2013 or code == 0x2014):
+                fresh = True
+    return near, fresh, spaces, joints, joins
+
+
+@numba.njit(cache=True, nogil=True)
+def _partner(buffer: Any, read: Any, case: Any, k: int) -> int:
+    """The word that makes a pair with the word `k` near it, or -1: initials between them are passed over, and so are
+    letters that say nothing of case."""
+    j = k - 1
+    while j >= 0:
+        if read[j, _UNITS] == _SIGN:
+            j -= 1
+            continue
+        if read[j, _DIGITS] > 0 or read[j, _UNITS] > LONGEST:
+            return -1
+        if case[j] == _NONE:
+            j -= 1
+            continue
+        if case[j] == _UPPER and read[j, _UNITS] == 1:
+            if not _gap(buffer, read, case, j)[0]:
+                return -1
+            j -= 1
+            continue
+        return j if read[j, _UNITS] >= PART else -1
+    return -1
+
+
+@numba.njit(cache=True, nogil=True)
+def _word(buffer: Any, hashes: Any, read: Any, case: Any, k: int, table: Any, expansions: Any, out: Any, n: int) -> int:
+    """The tokens that end with word `k`: itself, and a pair."""
+    units, end = read[k, _UNITS], read[k, _PLACE]
+    kind = case[k]
+    if units > LONGEST or kind == _NONE:
         return n
-    out[n, 0] = np.int64(value)
-    out[n, 1] = document
-    out[n, 2] = start
-    out[n, 3] = end
-    out[n, 4] = kind
+    near, fresh, spaces, joints, _ = _gap(buffer, read, case, k)
+    value = np.int64(mix(hashes[k]))
+    capital = kind == _UPPER
+    if kind == _UNCASED:
+        code, _ = decode(buffer, read[k, _BEGIN], read[k, _END])
+        first = table[code]
+        if first >= EXPANSION_BASE:
+            first = expansions[np.int64(first) - EXPANSION_BASE, 0]
+        if units >= (HANGUL_WORD if 0xAC00 <= first <= 0xD7AF else PLAIN_WORD):
+            out[n, 0], out[n, 2], out[n, 3], out[n, 4] = value, end - units, end, PLAIN
+            n += 1
+        near = near and spaces <= 1 and joints == 0
+    elif units >= WORD:
+        out[n, 0], out[n, 2], out[n, 3] = value, end - units, end
+        out[n, 4] = (START if fresh else CAPITAL) if capital else LOWER
+        n += 1
+    if near and units >= PART and (capital or kind == _UNCASED):
+        j = _partner(buffer, read, case, k)
+        if j >= 0 and case[j] == kind:
+            out[n, 0] = np.int64(mix(mix(hashes[j]) * _BASE + mix(hashes[k]) + _PAIRED))
+            out[n, 2], out[n, 3] = read[j, _PLACE] - read[j, _UNITS], end
+            out[n, 4] = PAIR if capital else PLAIN_PAIR
+            n += 1
+    return n
+
+
+@numba.njit(cache=True, nogil=True)
+def _handle(buffer: Any, hashes: Any, read: Any, case: Any, count: int, k: int, out: Any, n: int) -> int:
+    """The handle in which word `k` is the first with a digit: words that only `-_./@` joins."""
+    units, digits = read[k, _UNITS], read[k, _DIGITS]
+    low = k
+    while units <= HANDLE_MOST and low > 0 and _gap(buffer, read, case, low)[4]:
+        low -= 1
+        if read[low, _DIGITS] > 0:
+            return n
+        units += read[low, _UNITS]
+    high = k
+    while units <= HANDLE_MOST and high + 1 < count and read[high + 1, _UNITS] > 0:
+        if not _gap(buffer, read, case, high + 1)[4]:
+            break
+        high += 1
+        units += read[high, _UNITS]
+        digits += read[high, _DIGITS]
+    if units < HANDLE_LEAST or units > HANDLE_MOST or digits == units:
+        return n
+    token = np.uint64(0)
+    for j in range(low, high + 1):
+        for _ in range(read[j, _UNITS]):
+            token *= _BASE
+        token += hashes[j]
+    start = read[low, _PLACE] - read[low, _UNITS]
+    out[n, 0], out[n, 2], out[n, 3], out[n, 4] = np.int64(mix(token ^ _HANDLED)), start, start + units, HANDLE
     return n + 1
 
 
 @numba.njit(cache=True, nogil=True)
-def _scan(
-    buffer: Any, offsets: Any, table: Any, expansions: Any, cases: Any, only: Any, keys: Any, slots: Any, words: Any
-) -> Any:
-    out = np.empty((1024, 5), dtype=np.int64)
-    n = 0
-    for document in range(offsets.size - 1):
-        i = offsets[document]
-        end = offsets[document + 1]
-        position = 0
-        # the word being read
-        word = np.uint64(0)
-        length = 0
-        start = 0
-        first_case = _NONE
-        first_unit = np.uint32(0)
-        digits = 0
-        initial = False  # the word before was one capital letter
-        fresh = True  # a capital here says nothing: the start of a sentence or line
-        # the token being read: words joined by `-_./@`
-        token = np.uint64(0)
-        token_start = 0
-        token_length = 0
-        token_digits = 0
-        token_letters = 0
-        # the word before
-        before = np.uint64(0)
-        before_start = -1
-        before_kind = -1
-        near = False  # only a space, hyphen or the like since the word before
-        spaces = 0
-        joints = 0
-        # runs of signs
-        han = np.uint64(0)
-        han_length = 0
-        kana = np.uint64(0)
-        kana_length = 0
-        while i <= end:
-            # Most of a text is the rest of a plain word: its letters only add to what is being read.
-            while length > 0 and i < end and buffer[i] < 0x80:
-                unit = table[buffer[i]]
-                if unit == 0:
-                    break
-                if 48 <= unit <= 57:
-                    digits += 1
-                    token_digits += 1
-                else:
-                    token_letters += 1
-                word = word * _BASE + np.uint64(unit) + np.uint64(1)
-                token = token * _BASE + np.uint64(unit) + np.uint64(1)
-                length += 1
-                token_length += 1
-                position += 1
-                i += 1
-            if n + 8 >= out.shape[0]:
-                grown = np.empty((2 * out.shape[0], 5), dtype=np.int64)
-                grown[:n] = out[:n]
-                out = grown
-            code = np.uint32(0)
-            value = np.uint32(0)
-            finished = i >= end
-            if not finished:
-                code, i = decode(buffer, i, end)
-                value = table[code]
-            else:
-                i = end + 1
-            if value != 0:
-                first = value
-                row: Any = -1
-                if value >= EXPANSION_BASE:
-                    row = np.int64(value) - EXPANSION_BASE
-                    first = expansions[row, 0]
-                single = is_single(first)
-            else:
-                first = value
-                row = np.int64(-1)
-                single = False
-            if (value == 0 or single) and length > 0:
-                # a word ends
-                value_of = mix(word)
-                cased = first_case in (_UPPER, _SMALL)
-                capital = first_case == _UPPER
-                if digits == 0 and length <= LONGEST:
-                    if cased:
-                        if length >= WORD:
-                            kind = LOWER
-                            if capital:
-                                kind = START if fresh else CAPITAL
-                            n = _put(out, n, value_of, document, start, position, kind, only, keys, slots, words)
-                        if capital and length >= PART:
-                            if near and before_kind == 1:
-                                n = _put(
-                                    out, n, mix(before * _BASE + value_of + _PAIRED), document, before_start, position,
-                                    PAIR, only, keys, slots, words,
-                                )  # fmt: skip
-                            before, before_start, before_kind = value_of, start, 1
-                        elif not (capital and length == 1 and near):  # an initial is passed over
-                            before_kind = -1
-                    elif first_case == _UNCASED:
-                        least = HANGUL_WORD if 0xAC00 <= first_unit <= 0xD7AF else PLAIN_WORD
-                        if length >= least:
-                            n = _put(out, n, value_of, document, start, position, PLAIN, only, keys, slots, words)
-                        if length >= PART:
-                            if near and before_kind == 2 and spaces <= 1 and joints == 0:
-                                n = _put(
-                                    out, n, mix(before * _BASE + value_of + _PAIRED), document, before_start, position,
-                                    PLAIN_PAIR, only, keys, slots, words,
-                                )  # fmt: skip
-                            before, before_start, before_kind = value_of, start, 2
-                        else:
-                            before_kind = -1
-                else:
-                    before_kind = -1
-                near = True
-                fresh = False
-                spaces = 0
-                joints = 0
-                initial = length == 1 and first_case == _UPPER
-                word, length, digits = np.uint64(0), 0, 0
-                first_case = _NONE
-            if value == 0 or single:
-                # what stands between words
-                joins = code == 45 or code == 95 or code == 46 or code == 47 or code == 64
-                if token_length > 0 and (not joins or single):
-                    if 5 <= token_length <= 7 and token_digits > 0 and token_letters > 0:
-                        n = _put(
-                            out, n, mix(token ^ _HANDLED), document, token_start, token_start + token_length, HANDLE,
-                            only, keys, slots, words,
-                        )  # fmt: skip
-                    token, token_length, token_digits, token_letters = np.uint64(0), 0, 0, 0
-                if value == 0:
-                    if code == 32 or code == 0xA0:
-                        spaces += 1
-                        if spaces > 1:
-                            near = False
-                    elif code == 45 or code == 39 or code == 0x2019 or code == 38 or code == 0x2010 or code == 0x2011:
-                        joints += 1
-                    elif code == 46 and initial:
-                        pass
-                    elif code == 44:
-                        near = False
-                    else:
-                        near = False
-                        # brackets and quotes stand inside of sentences, too
-                        if not (code == 40 or code == 0xAB or code == 0x2013 or code == 0x2014):
-                            fresh = True
-                else:
-                    near = False
-                    fresh = True
-                if kana_length > 0 and (value == 0 or not (0x30A1 <= first <= 0x30FF)):
-                    if 3 <= kana_length <= LOOSE:
-                        n = _put(
-                            out,
-                            n,
-                            mix(kana),
-                            document,
-                            position - kana_length,
-                            position,
-                            KANA,
-                            only,
-                            keys,
-                            slots,
-                            words,
-                        )
-                    kana, kana_length = np.uint64(0), 0
-                is_han = single and (0x3400 <= first <= 0x9FFF or first >= 0x20000)
-                if han_length > 0 and not is_han:
-                    if HAN_LEAST <= han_length <= HAN_MOST:
-                        n = _put(
-                            out, n, mix(han), document, position - han_length, position, HAN, only, keys, slots, words
-                        )
-                    han, han_length = np.uint64(0), 0
-                if single:
-                    if is_han:
-                        han = han * _BASE + np.uint64(first) + np.uint64(1)
-                        han_length += 1
-                    if 0x30A1 <= first <= 0x30FF:
-                        kana = kana * _BASE + np.uint64(first) + np.uint64(1)
-                        kana_length += 1
-                    position += 1
-                continue
-            # a letter or digit of a word
-            if han_length > 0:  # it touches a run of signs, which ends there
-                if HAN_LEAST <= han_length <= HAN_MOST:
-                    n = _put(out, n, mix(han), document, position - han_length, position, HAN, only, keys, slots, words)
-                han, han_length = np.uint64(0), 0
-            if kana_length > 0:
-                if 3 <= kana_length <= LOOSE:
-                    n = _put(
-                        out, n, mix(kana), document, position - kana_length, position, KANA, only, keys, slots, words
-                    )
-                kana, kana_length = np.uint64(0), 0
-            if length == 0:
-                start = position
-                first_case = cases[code] if code < cases.size else _NONE
-                first_unit = np.uint32(first)
-            if token_length == 0:
-                token_start = position
-            for j in range(expansions.shape[1]):
-                unit = value if row < 0 else expansions[row, j]
-                if unit == 0:
-                    break
-                if 48 <= unit <= 57:
-                    digits += 1
-                    token_digits += 1
-                else:
-                    token_letters += 1
-                word = word * _BASE + np.uint64(unit) + np.uint64(1)
-                token = token * _BASE + np.uint64(unit) + np.uint64(1)
-                length += 1
-                token_length += 1
-                position += 1
-                if row < 0:
-                    break
-    return out[:n].copy()
+def _sort_of(sign: Any) -> int:
+    """HAN, KANA, or -1 for a sign of another script, which gives no token."""
+    if 0x3400 <= sign <= 0x9FFF or sign >= 0x20000:
+        return HAN
+    return KANA if 0x30A1 <= sign <= 0x30FF else -1
+
+
+@numba.njit(cache=True, nogil=True)
+def _run(hashes: Any, read: Any, count: int, k: int, out: Any, n: int) -> int:
+    """The token of the run of signs that begins with sign `k`, if it gives one."""
+    sort = _sort_of(hashes[k])
+    value = np.uint64(0)
+    end = k
+    while end < count and read[end, _UNITS] == _SIGN and _sort_of(hashes[end]) == sort:
+        if end > k and read[end - 1, _END] != read[end, _BEGIN]:
+            break
+        value = value * _BASE + hashes[end] + np.uint64(1)
+        end += 1
+    if (HAN_LEAST <= end - k <= HAN_MOST) if sort == HAN else (KANA_LEAST <= end - k <= KANA_MOST):
+        place = read[k, _PLACE] - 1
+        out[n, 0], out[n, 2], out[n, 3], out[n, 4] = np.int64(mix(value)), place, place + end - k, sort
+        n += 1
+    return n

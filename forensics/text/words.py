@@ -39,9 +39,13 @@ class Words:
 
 def words(text: str) -> Words:
     """Words of one text. Unit indexes agree with `fold`."""
-    buffer = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+    return words_of_bytes(np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8))
+
+
+def words_of_bytes(data: npt.NDArray[np.uint8]) -> Words:
+    """The same of a text given as UTF-8."""
     table = fold_table()
-    return Words(*_words(buffer, 0, buffer.size, table.table, table.expansions))
+    return Words(*_words(data, 0, data.size, table.table, table.expansions))
 
 
 @numba.njit(cache=True)
@@ -214,53 +218,52 @@ def _words(buffer: Any, start: Any, end: Any, table: Any, expansions: Any) -> An
     ends = np.empty(capacity, dtype=np.int64)
     hashes = np.empty(capacity, dtype=np.uint64)
     single = np.empty(capacity, dtype=np.bool_)
-    n = 0
+    n: Any = 0
     i = start
-    position = 0
+    position: Any = 0
     current = np.uint64(0)
-    length = 0
+    length: Any = 0
     while i < end:
-        code = np.uint32(buffer[i])
-        if code < 128:
+        while i < end and buffer[i] < 0x80:
+            # Written whether a word ends or not: a branch would be guessed wrong at the end of every word.
+            unit = table[buffer[i]]
+            letter = np.int64(unit != 0)
+            starts[n], ends[n], hashes[n], single[n] = position - length, position, current, False
+            n += np.int64(length > 0) & (letter ^ 1)
+            current = (current * _BASE + np.uint64(unit) + np.uint64(1)) & np.uint64(-letter)
+            length = (length + 1) & -letter
+            position += letter
             i += 1
-            value = table[code]
-            if value != 0:  # a letter or a digit: it goes on with the word
-                current = current * _BASE + np.uint64(value) + np.uint64(1)
-                length += 1
-                position += 1
-                continue
-        else:
-            code, i = decode(buffer, i, end)
-            value = table[code]
-        if value == 0:
-            if length > 0:
-                starts[n], ends[n], hashes[n], single[n] = position - length, position, mix(current), False
-                n += 1
-                current = np.uint64(0)
-                length = 0
-            continue
+        if i >= end:
+            break
+        code, i = decode(buffer, i, end)
+        value = table[code]
         row: Any = -1
         if value >= EXPANSION_BASE:
             row = np.int64(value) - EXPANSION_BASE
         for j in range(expansions.shape[1]):
             unit = value if row < 0 else expansions[row, j]
-            if unit == 0:
+            if unit == 0 and j > 0:
                 break
-            if is_single(unit):
-                if length > 0:
-                    starts[n], ends[n], hashes[n], single[n] = position - length, position, mix(current), False
-                    n += 1
-                    current = np.uint64(0)
-                    length = 0
-                starts[n], ends[n], hashes[n], single[n] = position, position + 1, mix(np.uint64(unit) * _BASE), True
+            sign = unit != 0 and is_single(unit)
+            if length > 0 and (unit == 0 or sign):
+                starts[n], ends[n], hashes[n], single[n] = position - length, position, current, False
                 n += 1
-            else:
+                current = np.uint64(0)
+                length = 0
+            if sign:
+                starts[n], ends[n], hashes[n], single[n] = position, position + 1, np.uint64(unit) * _BASE, True
+                n += 1
+                position += 1
+            elif unit != 0:
                 current = current * _BASE + np.uint64(unit) + np.uint64(1)
                 length += 1
-            position += 1
+                position += 1
             if row < 0:
                 break
     if length > 0:
-        starts[n], ends[n], hashes[n], single[n] = position - length, position, mix(current), False
+        starts[n], ends[n], hashes[n], single[n] = position - length, position, current, False
         n += 1
+    for k in range(n):
+        hashes[k] = mix(hashes[k])
     return starts[:n].copy(), ends[:n].copy(), hashes[:n].copy(), single[:n].copy()

@@ -135,3 +135,11 @@ def test_an_empty_text() -> None:
 def test_boundaries_stand_where_something_was_dropped() -> None:
     assert boundaries(fold("ab c-d")).tolist() == [True, False, True, True]
     assert boundaries(fold("ﬁx")).tolist() == [True, False, False]
+
+
+def test_the_worth_of_a_stretch_is_the_sum_of_its_bits():
+    symbols = np.frombuffer("theharbourmasterofkeel4471".encode("utf-32-le"), dtype=np.uint32)
+    bits = character_model().bits(symbols)
+    starts, ends = np.array([0, 3, 7, 22]), np.array([3, 4, 22, 26])
+    expected = [bits[start:end].sum() for start, end in zip(starts, ends, strict=True)]
+    assert np.allclose(character_model().worth(symbols, starts, ends), expected)

@@ -106,3 +106,22 @@ def test_any_text_has_labels_inside_it(text: str) -> None:
     size = fold(text).units.size
     assert bool((found.starts < found.ends).all())
     assert found.ends.size == 0 or int(found.ends.max()) <= size
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.sampled_from("Marta J. Lindqvist keel-42 A7 x9/b1 漢字港口 シャトー שלום דוד Ünï ﬁle , \n ( ".split(" ")),
+        max_size=14,
+    )
+)
+def test_only_the_wanted_tokens_are_given_and_all_of_them(parts):
+    buffer, offsets = pack(" ".join(parts), "".join(parts))
+    every = names(buffer, offsets)
+    wanted = every.hashes[::2]
+    found = names(buffer, offsets, SeedTable.over(wanted))
+    columns = ("documents", "starts", "ends", "kinds", "hashes")
+    rows = set(zip(*(getattr(every, name).tolist() for name in columns), strict=True))
+    assert set(zip(*(getattr(found, name).tolist() for name in columns), strict=True)) == {
+        row for row in rows if row[4] in set(wanted.tolist())
+    }

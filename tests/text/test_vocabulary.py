@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forensics.text.vocabulary import Lookup, Spread, TermSets, distinct_terms, held_terms
+from forensics.text.term_search import Lookup, count_found, held_terms
+from forensics.text.vocabulary import Spread, TermSets, distinct_terms
 from forensics.text.words import terms, words
 
 TEXTS = st.lists(
@@ -82,9 +83,15 @@ def test_rare_is_what_few_groups_of_the_language_use():
 
 
 def test_groups_hold_what_their_members_hold():
-    # Group 0 has the members 1 and 2, group 1 none, group 2 member 0.
-    held = held_terms(
-        np.array([0, 1, 2]), np.array([1, 2, 0]), np.array([0, 2, 2, 3]),
-        np.array([4, 0, 1, 4]), np.array([0, 1, 2, 4]), np.array([0, 4]), 5,
-    )  # fmt: skip
-    assert held.tolist() == [[True, True], [False, False], [False, True]]
+    # Group 0 has the members 1 and 2, group 1 none, group 2 member 0; member 3 is nobody's.
+    column = np.full(5, -1, dtype=np.int32)
+    found = np.array([4, 0, 1, 4, 2], dtype=np.int32)
+    lows, highs = np.array([0, 1, 2, 4]), np.array([1, 2, 4, 5])
+    for _ in range(2):  # the room is left as it was
+        held = held_terms(
+            np.array([0, 1, 2]), np.array([1, 2, 0]), np.array([0, 2, 2, 3]), found, lows, highs, np.array([0, 4]),
+            column,
+        )  # fmt: skip
+        assert held.tolist() == [[True, True], [False, False], [False, True]]
+    assert count_found(found, lows, highs, 5).tolist() == [1, 1, 1, 0, 2]
+    assert count_found(found, lows, np.where(highs == 4, lows, highs), 5).tolist() == [1, 0, 1, 0, 1]
