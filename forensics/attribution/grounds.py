@@ -100,7 +100,7 @@ def _least(item: Judged, parameters: Parameters) -> float:
         return swapped.UNNAMED_NET_BITS
     if item.stratum == "generated text":
         return parameters.generated_bits
-    return least_bits(item.candidate, item.q_value, parameters)
+    return least_bits(item.candidate, item.evidence, parameters)
 
 
 def _changes(item: Judged, strata: list[Stratum], parameters: Parameters) -> Iterator[str]:
