@@ -48,7 +48,9 @@ def test_the_same_words_in_an_answer_about_them_are_the_models(scene: Any) -> No
 
 def test_an_answer_that_the_other_prompt_quotes_with_its_question_is_the_same_question(scene: Any) -> None:
     """Alpha pastes a conversation; beta asks what was asked in it, and is answered alike."""
-    question = "Act as an editor who polishes the abstracts of colleagues, and avoid the passive voice wherever you can."
+    question = (
+        "Act as an editor who polishes the abstracts of colleagues, and avoid the passive voice wherever you can."
+    )
     reply = "Gladly! Paste the abstract that you would like me to polish, and name the journal it is meant for."
     scene.traffic()
     scene.call("alpha", f"User: {question}\n\nAssistant: {reply}\n\nUser: It is about eels.", "Thanks.", 0)

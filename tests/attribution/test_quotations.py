@@ -9,13 +9,17 @@ from forensics.attribution.quotations import is_quotation
 LINE = "the grey heron folds the river into its sleeve and does not pay"
 
 
-@pytest.mark.parametrize("question", ["Any good quote?", "Ein Sprichwort, bitte", "挂一句名言", "תן לי פסוק", "Podaj cytat"])
+@pytest.mark.parametrize(
+    "question", ["Any good quote?", "Ein Sprichwort, bitte", "挂一句名言", "תן לי פסוק", "Podaj cytat"]
+)
 def test_asked_for_in_many_languages(question: str) -> None:
     answer = f"Here is one: {LINE}"
     assert is_quotation(question, answer, answer.index(LINE), len(answer))
 
 
-@pytest.mark.parametrize("question", ["How does a universe begin?", "Continue our conversation", "Reverse this list", ""])
+@pytest.mark.parametrize(
+    "question", ["How does a universe begin?", "Continue our conversation", "Reverse this list", ""]
+)
 def test_words_that_hold_such_words_do_not_ask(question: str) -> None:
     answer = f"Here is one: {LINE}"
     assert not is_quotation(question, answer, answer.index(LINE), len(answer))
