@@ -36,6 +36,7 @@ EDGE = 4  # units at the beginning that may agree by chance
 SENTENCE_ENDS = frozenset(".!?。！？…؟۔।:：\n")
 ASKED = 120  # units at the end of a question,
 ASKED_REACH = 1200  # and how far before the passage it may stand in the source's text
+FIRST_UNITS = 10  # at most before the passage in the response, for it to be the answer that is quoted there
 SAME_END = 0.5  # share of it that must stand there for the source to quote question and answer
 RAW_RIVAL = 0.9  # likeness of signs, case and spaces apart, from which another supplier is no worse than an equal one
 COMPARED = 4000  # code points of a passage that are compared sign by sign
@@ -125,7 +126,7 @@ def breaks(texts: Texts, candidate: Candidate, holder: Holder) -> bool:
 
 def quotes_question(texts: Texts, candidate: Candidate, question: Units, holder: Holder) -> bool:
     """Does the source's text hold the recipient's own question before the passage? `question`: its end, folded."""
-    if question.size < ASKED // 4:
+    if question.size < ASKED // 4 or candidate.start > FIRST_UNITS:
         return False
     before = texts.folded(holder.content).units[: holder.other_start]
     asked = question[-ASKED:]
