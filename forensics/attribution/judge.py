@@ -92,7 +92,7 @@ def _supplied(
     if evidence.transcript and "same_question" not in parameters.without_rules:
         return dropped("same_question", "the other text quotes a conversation in which this question was asked")
     units = leading_units(supplied)
-    told_apart = len(units) > 1 and bool(evidence.alike)
+    told_apart = 0 < len(evidence.alike) < len(units)
     if told_apart:
         units = sorted(evidence.alike)
     if -1 in units:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import re
 
-ASKED = 400  # code points at the end of the question in which it may ask for one
-INTRODUCED = 48  # code points before the passage in which it may be introduced
+ASKED = 160  # code points at the end of the question in which it may ask for one
+INTRODUCED = 6  # code points before the passage in which the sign of its introduction may stand
 CHANCE = 8  # code points at its edges that may agree by chance
 # Latin script: whole words, so that "verse" is not found in "converse". Elsewhere words take prefixes and suffixes.
 _WORDS = re.compile(
     r"\b(quot(e|es|ation|ations)|recit\w*|poems?|poetry|verses?|psalms?|proverbs?|sayings?|lyrics|stanzas?|sonnets?|haiku"
     r"|epigraphs?|maxims?|aphorisms?|scripture|rhymes?|zitat\w*|zitier\w*|gedicht\w*|sprichw\w+|spruch|sprüche|vers|verse"
-    r"|bibelvers\w*|psalm\w*|citations?|cite[rz]?|citer|poèmes?|vers(et|ets)|proverbes?|dictons?|citas?|poemas?|versos?"
+    r"|bibelvers\w*|psalm\w*|citations?|poèmes?|vers(et|ets)|proverbes?|dictons?|citas?|poemas?|versos?"
     r"|versículos?|proverbios?|refr[aá]n\w*|citazion\w*|poesi[ae]|proverbi\w*|versett\w+|provérbios?|citaç\w+|cytat\w*"
     r"|wiersz\w*|przysłow\w*|werset\w*|citaat|citaten|spreekwoord\w*|gedichten|citat\w*|ordspråk|dikt\w*)\b"
 )
