@@ -139,13 +139,11 @@ def judge_generated(
     units = _strayed(candidate, evidence, parameters, ranked, net)
     if units:
         most = max(evidence.belongs[unit].theirs for unit in units)
-        sure = net >= parameters.probable_bits and all(evidence.belongs[unit].sure for unit in units)
-        edge = ", begins in mid-sentence" if any(evidence.belongs[unit].broken for unit in units) else ""
         return found(
             kind,
-            "probable" if sure and len(units) == 1 else "possible",
-            f"its words stand in the rest of the source's answer and prompt ({most:.0f} bits), not around it here{edge}"
-            f"; net {net:.0f} bits; decoys do not apply to generated text",
+            "possible",
+            f"it begins in mid-sentence there, and its words stand in the rest of the source's answer and prompt "
+            f"({most:.0f} bits), not around it here; net {net:.0f} bits; decoys do not apply to generated text",
             units,
         )
     own = evidence.kin_recipient
@@ -212,5 +210,10 @@ def _strayed(
     return [
         unit
         for unit in leading_units(ranked)
-        if unit >= 0 and unit not in evidence.not_before and unit in evidence.belongs and evidence.belongs[unit].strays
+        if unit >= 0 and unit not in evidence.not_before and _belongs(evidence, unit)
     ]
+
+
+def _belongs(evidence: Evidence, unit: int) -> bool:
+    found = evidence.belongs.get(unit)
+    return found is not None and found.strays and not found.repeated

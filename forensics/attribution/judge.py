@@ -59,7 +59,7 @@ def strays(candidate: Candidate, evidence: Evidence) -> bool:
     """Does a passage, by its broken edge and by its words, belong to the text of the one who supplied it?"""
     units = leading_units([source for source in leading(evidence.sources) if source.holder.side == 0])
     found = evidence.belongs.get(units[0]) if len(units) == 1 else None
-    return found is not None and found.broken and found.strays and not candidate.token and not evidence.quotation
+    return found is not None and found.strays and not candidate.token and not evidence.quotation
 
 
 def least_bits(candidate: Candidate, evidence: Evidence, parameters: Parameters) -> float:

@@ -98,3 +98,16 @@ def test_a_quotation_that_was_asked_for_and_presented_as_one_is_no_more_than_pos
     second = scene.call("beta", question, answer.format(QUOTED), 30)
     result = scene.run()
     assert [(row["sources"], row["machine_verdict"]) for row in result.of(second)] == [(["alpha"], verdict)]
+
+
+def test_two_victims_of_an_unknown_source_do_not_name_each_other(scene: Any) -> None:
+    """One of them even got the passage twice: its words stand around it, but they are the passage again."""
+    scene.traffic()
+    first = scene.call(
+        "alpha", "Name three rivers.", f"Danube, Rhine and {CUT}. And once more, {CUT} Loire.", 0, worker="w1"
+    )
+    second = scene.call("beta", COLD, ENGINE.format(CUT), 3600, worker="w2")
+    result = scene.run()
+    assert [row["sources"] for row in result.fragments if row["recipient_request_id"] in (first, second)] in (
+        [], [[]], [[], []],
+    )  # fmt: skip
