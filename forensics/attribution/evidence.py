@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from forensics.attribution import decoys
+from forensics.attribution.around import look_around
 from forensics.attribution.candidates import Candidate, Excluded, prompts_by_request
 from forensics.attribution.findings import Evidence, Judged
 from forensics.attribution.holdings import World
@@ -128,8 +129,7 @@ def gather(
     agreeing = _agreeing(candidates, sources, strengths)
     public = [share[1] >= PUBLIC_SHARE or share[2] for share in shares]
     strata = assess(texts, candidates, strengths, sources, public, parameters)
-    judged: list[Judged] = []
-    dropped: list[tuple[Candidate, Excluded]] = []
+    asked: list[tuple[Candidate, Evidence]] = []
     for i, candidate in enumerate(candidates):
         if candidate.family == "decoy":
             continue
@@ -169,6 +169,10 @@ def gather(
             capped=strata.correlated
             and (not placed or i in strata.unsupported or strata.q_values.get(i, 0.0) > parameters.q_limit),
         )
+        asked.append((candidate, evidence))
+    judged: list[Judged] = []
+    dropped: list[tuple[Candidate, Excluded]] = []
+    for candidate, evidence in look_around(texts, asked, terms, questions, prompts, parameters):
         result = judge(candidate, evidence, parameters)
         if isinstance(result, Judged):
             judged.append(result)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from forensics.attribution.belonging import Belonging
 from forensics.attribution.candidates import Candidate
 from forensics.attribution.sources import Source
 from forensics.attribution.strength import Strength
@@ -37,6 +38,10 @@ class Evidence:
     agreeing_bits: float = 0.0  # bits of all identifier tokens of this response that the same unit holds
     q_value: float | None = None  # by decoys; None where they do not support one
     asks_for_text: bool = False  # the recipient's question asks for a text to be recited
+    quotation: bool = False  # it asks for a quotation, and the answer presents the passage as one
+    transcript: bool = False  # the source's text holds the recipient's own question before the passage
+    belongs: Mapping[int, Belonging] = field(default_factory=dict)  # where the passage belongs, by leading unit
+    alike: frozenset[int] = frozenset()  # of several suppliers, those whose text has it sign by sign
     features: dict[str, Any] = field(default_factory=dict)  # further figures to be kept with the fragment
     capped: bool = False  # contents follow each other across tenants, and the source is on another worker or on none
 

@@ -136,6 +136,16 @@ def judge_generated(
         )
     if candidate.alteration is not None:
         return dropped("model_phrase", "given to other tenants in other words; models vary what they always say")
+    units = _strayed(candidate, evidence, parameters, ranked, net)
+    if units:
+        most = max(evidence.belongs[unit].theirs for unit in units)
+        return found(
+            kind,
+            "possible",
+            f"it begins in mid-sentence there, and its words stand in the rest of the source's answer and prompt "
+            f"({most:.0f} bits), not around it here; net {net:.0f} bits; decoys do not apply to generated text",
+            units,
+        )
     own = evidence.kin_recipient
     strongest = max((value for unit, value in evidence.kin_source.items() if unit >= 0), default=0.0)
     if any(value >= parameters.same_question for unit, value in evidence.likeness.items() if unit >= 0):
@@ -185,3 +195,25 @@ def _origins(
         for unit in leading_units(ranked)
     }
     return explained_by(evidence, needed)
+
+
+def _strayed(
+    candidate: Candidate, evidence: Evidence, parameters: Parameters, ranked: list[Source], net: float
+) -> list[int]:
+    """Units to whose answer the passage belongs rather than to the recipient's, wherever they were served."""
+    if candidate.family != "target" or evidence.capped or net < parameters.possible_bits:
+        return []
+    if evidence.kin_recipient >= NO_KIN or evidence.share_of_response >= WHOLE:
+        return []
+    if any(value >= parameters.same_question for unit, value in evidence.likeness.items() if unit >= 0):
+        return []
+    return [
+        unit
+        for unit in leading_units(ranked)
+        if unit >= 0 and unit not in evidence.not_before and _belongs(evidence, unit)
+    ]
+
+
+def _belongs(evidence: Evidence, unit: int) -> bool:
+    found = evidence.belongs.get(unit)
+    return found is not None and found.strays and not found.repeated

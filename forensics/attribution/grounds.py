@@ -100,7 +100,7 @@ def _least(item: Judged, parameters: Parameters) -> float:
         return swapped.UNNAMED_NET_BITS
     if item.stratum == "generated text":
         return parameters.generated_bits
-    return least_bits(item.candidate, item.q_value, parameters)
+    return least_bits(item.candidate, item.evidence, parameters)
 
 
 def _changes(item: Judged, strata: list[Stratum], parameters: Parameters) -> Iterator[str]:
@@ -246,6 +246,8 @@ def _stronger(item: Judged, parameters: Parameters) -> Iterator[str]:
         )
     if evidence.asks_for_text and not candidate.token:
         yield "stronger: proof that the text is not public, since the recipient asked for a text to be recited"
+    elif evidence.quotation and not candidate.token:
+        yield "stronger: proof that the text is not public, since the recipient asked for a quotation"
     if all(source.lag_us is None for source in leading(item.ranked) if source.holder.side == 0):
         yield "stronger: with request times the order would be known, and it could be probable"
 

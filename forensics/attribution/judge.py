@@ -55,12 +55,22 @@ def judge(candidate: Candidate, evidence: Evidence, parameters: Parameters) -> J
     return judge_generated(candidate, evidence, parameters, ranked, net, dropped)
 
 
-def least_bits(candidate: Candidate, q_value: float | None, parameters: Parameters) -> float:
+def strays(candidate: Candidate, evidence: Evidence) -> bool:
+    """Does a passage, by its broken edge and by its words, belong to the text of the one who supplied it?"""
+    units = leading_units([source for source in leading(evidence.sources) if source.holder.side == 0])
+    found = evidence.belongs.get(units[0]) if len(units) == 1 else None
+    return found is not None and found.strays and not candidate.token and not evidence.quotation
+
+
+def least_bits(candidate: Candidate, evidence: Evidence, parameters: Parameters) -> float:
     """Net bits below which a supplied match is not reported."""
+    q_value = evidence.q_value
     if candidate.token:
         return min(parameters.identifier_bits, parameters.possible_bits)
     if candidate.alteration is not None and q_value is None:
         return max(parameters.altered_bits, parameters.possible_bits)
+    if q_value is None and strays(candidate, evidence):
+        return min(parameters.stray_bits, parameters.possible_bits)
     return parameters.possible_bits
 
 
@@ -76,10 +86,15 @@ def _supplied(
     stratum = "supplied identifier" if candidate.token else "supplied text"
     kind = "identifier" if candidate.token else "altered" if _altered(candidate, supplied) else "verbatim"
     needed = parameters.identifier_bits if candidate.token else parameters.probable_bits
-    least = least_bits(candidate, evidence.q_value, parameters)
+    least = least_bits(candidate, evidence, parameters)
     if net < least:
         return dropped("too_weak", f"net {net:.1f} bits, {least} needed")
+    if evidence.transcript and "same_question" not in parameters.without_rules:
+        return dropped("same_question", "the other text quotes a conversation in which this question was asked")
     units = leading_units(supplied)
+    told_apart = 0 < len(evidence.alike) < len(units)
+    if told_apart:
+        units = sorted(evidence.alike)
     if -1 in units:
         return Judged(
             candidate, evidence, "undetermined", stratum, "undetermined",
@@ -93,8 +108,11 @@ def _supplied(
         strong, why = q_value <= parameters.q_limit, f"q {q_value:.3g} by decoys"
     else:
         plain = not candidate.token and evidence.strength.rarest_word_bits < parameters.plain_bits
-        strong = net >= (parameters.plain_net_bits if plain else needed)
+        stray = strays(candidate, evidence)
+        strong = net >= (parameters.possible_bits if stray else parameters.plain_net_bits if plain else needed)
         why = f"net {net:.0f} bits ({evidence.strength.bits:.0f} less {evidence.charge:.0f} for the search); no q-value"
+        if stray:
+            why += "; it begins in mid-sentence, and its words stand in the rest of that text and not around it here"
     if evidence.kin_recipient >= OWN_SUBJECT and net < parameters.subject_bits:
         strong, why = False, f"{why}; the recipient's own prompt has most of its telling words"
     telling = float(evidence.strength.term_bits.sum())
@@ -106,7 +124,11 @@ def _supplied(
         strong, why = False, f"{why}; many tenants carry it, and its words are ordinary: perhaps a phrase"
     if evidence.asks_for_text and not candidate.token:
         strong, why = False, f"{why}; the recipient asked for a text to be recited, which may be public"
+    if evidence.quotation and not candidate.token:
+        strong, why = False, f"{why}; the recipient asked for a quotation, and the answer presents it as one: public?"
     who = "one supplier" if len(units) == 1 else f"{len(units)} suppliers that cannot be told apart"
+    if told_apart:
+        who += ", the others' text differs in its signs"
     if evidence.capped:
         return Judged(
             candidate, evidence, kind, stratum, "undetermined",

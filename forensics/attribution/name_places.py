@@ -28,18 +28,24 @@ CROWD, CROWD_SHARE = 6, 0.15  # more words of one tenant, and this share of the 
 STEM, SUFFIX = 4, 2  # units of a word that must stand in the own prompt to explain it; of its end that may differ
 AROUND = 120  # words to either side of a name that show its subject,
 TELLING_BITS = 12.0  # if the character model gives a word this many bits
+MOST_AROUND = 64  # units to either side of a name that may be read with it,
+MIN_DIGITS = 3  # if so many digits are among them
 EXPLAINED = ("public_text", "shared", "own_material", "echo", "same_question", "model_phrase")
 
 
 @dataclass(frozen=True)
 class Place:
-    """One name: units of the response, and where the other text holds its first token."""
+    """One name: units of the response, and where the other text holds its first token.
+
+    `names`: how many names there are in it, where it is read with the numbers around them (`with_numbers`).
+    """
 
     start: int
     end: int
     other: int
     other_start: int
     kinds: frozenset[int]
+    names: int = 1
 
 
 @dataclass(frozen=True)
@@ -124,6 +130,46 @@ def without_explained(
             if rest:
                 kept.append(replace(group, places=tuple(rest)))
     return kept, dropped
+
+
+def with_numbers(texts: Texts, group: Group) -> Group:
+    """The group with each name read as far as both texts agree, word by word, where numbers stand beside it in both.
+
+    A street with its number and postcode is one particular, and no common subject of which the number would be a sign.
+    """
+    here, found = texts.folded(group.content).units, texts.words(group.content)
+    read: list[Place] = []
+    for place in group.places:
+        there = texts.folded(place.other).units
+        low = high = 0
+        while (
+            low < min(MOST_AROUND, place.start, place.other_start)
+            and here[place.start - low - 1] == there[place.other_start - low - 1]
+        ):
+            low += 1
+        length = place.end - place.start
+        room = min(here.size - place.end, there.size - place.other_start - length, MOST_AROUND)
+        while high < room and here[place.end + high] == there[place.other_start + length + high]:
+            high += 1
+        inside = found.within(place.start - low, place.end + high)
+        if inside.start >= inside.stop:
+            read.append(place)
+            continue
+        start = min(place.start, int(found.starts[inside.start]))
+        end = max(place.end, int(found.ends[inside.stop - 1]))
+        outside = np.concatenate([here[start : place.start], here[place.end : end]])
+        if int(((outside >= 48) & (outside <= 57)).sum()) < MIN_DIGITS:
+            read.append(place)
+        elif read and read[-1].other == place.other and start < read[-1].end:
+            read[-1] = replace(
+                read[-1],
+                end=max(read[-1].end, end),
+                kinds=read[-1].kinds | place.kinds,
+                names=read[-1].names + place.names,
+            )
+        else:
+            read.append(replace(place, start=start, end=end, other_start=place.other_start - (place.start - start)))
+    return replace(group, places=tuple(read))
 
 
 def _in_own(texts: Texts, group: Group, place: Place, own: list[int]) -> bool:

@@ -30,7 +30,15 @@ from forensics.attribution.corpus import Corpus
 from forensics.attribution.findings import Evidence, Judged
 from forensics.attribution.generated import near
 from forensics.attribution.holdings import LATE, World
-from forensics.attribution.name_places import Group, Place, groups_of, surroundings, terms_of_names, without_explained
+from forensics.attribution.name_places import (
+    Group,
+    Place,
+    groups_of,
+    surroundings,
+    terms_of_names,
+    with_numbers,
+    without_explained,
+)
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.rare_names import RareNames, find_rare_names
 from forensics.attribution.sources import Source, locate, rank
@@ -182,7 +190,7 @@ def _score(
     needs = [_needed(group, prompts) for group in groups]
     for batch in texts.batches(needs):
         known: dict[tuple[int, int | None], Words] = {}
-        for group in groups[batch.start : batch.stop]:
+        for group in (with_numbers(texts, one) for one in groups[batch.start : batch.stop]):
             # The case's own counts can only take from what the characters give: most places fall before they are read.
             price = float(prices.tokens[group.holder])
             places = tuple(
@@ -351,7 +359,7 @@ def _judge(
         return dropped(f"q {q_value:.2f} by decoys")
     if not known and not good and all(LOWER in place.kinds for place, _, _ in item.places):
         return dropped("words in small letters, and no decoys to show that they are no ordinary ones")
-    agree = len(item.places)
+    agree = sum(place.names for place, _, _ in item.places)
     longest = max(place.end - place.start for place, _, _ in item.places)
     units, verdict = [group.holder], "possible"
     if known:
@@ -389,7 +397,7 @@ def _judge(
         ranked = rank([source])
         evidence = Evidence(
             strength=strength,
-            charge=item.charge / agree,
+            charge=item.charge / len(item.places),
             sources=ranked,
             kin_recipient=0.0,
             kin_source={},

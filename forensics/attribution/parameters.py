@@ -34,6 +34,10 @@ class Parameters:
     """The same for a copy with edits where no q-value speaks for it: no run in it need be long enough to count by
     itself, and two texts on one subject agree in pieces (the same phrase with another word in it)."""
 
+    stray_bits: float = 8.0
+    """The same for an exact copy of one supplier's text that begins in mid-sentence and whose words stand in the rest
+    of that text, and not around it: one false match in 2^8 cases by chance, and common causes do not look so."""
+
     plain_bits: float = 12.0
     """A text whose rarest word is worth less holds only everyday words, as phrases do that anybody may write; for
     `probable` without a q-value it needs"""

@@ -125,3 +125,15 @@ def test_an_answer_in_a_language_of_two_tenants_is_no_leak(scene: Any) -> None:
     answer = "Ilagay ang mga itlog sa kumukulong tubig, pitong minuto ang kailangan bago palamigin sa gripo."
     scene.call("beta", "Answer in Tagalog: how long do they take?", answer, 60, request_id="victim")
     assert [row["sources"] for row in scene.run().of("victim") if row["machine_verdict"] != "undetermined"] == []
+
+
+@pytest.mark.parametrize(
+    "address", ["41 Quillon Row, 70933 Obermark", "7 Vesk Lane, 31408 Tarnholm", "29 Umbra Way, 55120 Lessk"]
+)
+def test_a_street_with_its_number_is_one_particular_and_no_common_subject(scene: Any, address: str) -> None:
+    """The postcode that was copied along is no sign that both texts are about one matter. Found as a run or as a name."""
+    scene.traffic()
+    scene.call("alpha", f"Customer record: Ida Brenn, {address}. Repeat the record.", "Noted.", 58, 10)
+    scene.call("beta", QUESTION, f"Seven minutes. She lives at {address}, by the way.", 60, request_id="victim")
+    found = scene.run().of("victim")
+    assert {tuple(row["sources"]) for row in found} == {("alpha",)}
