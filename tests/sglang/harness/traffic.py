@@ -1,0 +1,160 @@
+"""What the invented tenants send: one plan per fault, the same every time.
+
+A plan has three phases (before, fault, after) of steps; a step is a list of calls that are under way together. Calls
+are long prompts with records in them and ask for a copy of the first one, so that the small model says what it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+
+from texts import ASKS, TENANTS, Texts
+
+FAULTS = ("slot_reuse", "cross_salt", "poisoned_prefix", "shifted", "duplicate_rid", "random", "clean")
+PAIRS = "norvik=cormack,quill=selwyn"  # tenants whose lookups end in another's name space
+TOKENS = 44
+NAMES = tuple(TENANTS)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request. `cancel`: the client hangs up after that many pieces. `after`: seconds that it waits before it
+    sends. `retry`: sent again under a new id after it was cancelled."""
+
+    request_id: str
+    rid: str
+    tenant: str
+    text: str
+    salt: str | None = None
+    stream: bool = False
+    cancel: int = 0
+    after: float = 0.0
+    tokens: int = TOKENS
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Steps, one after the other; within `stream` all calls of a step wait for a free place, `at_once` are under way."""
+
+    name: str
+    steps: list[list[Call]] = field(default_factory=list)
+    flush: bool = False  # flush the prefix cache at the end of each step
+
+
+class Planner:
+    """Makes calls with running numbers."""
+
+    def __init__(self, seed: int, records: int = 2) -> None:
+        self._texts, self._records = Texts(seed), records
+        self._numbers = {name: count(1) for name in NAMES}
+        self._asks = count()
+        self._turn = count()
+
+    def document(self, tenant: str) -> str:
+        """Records of a tenant."""
+        return self._texts.document(tenant, self._records)
+
+    def call(self, tenant: str = "", document: str = "", **more: object) -> Call:
+        """A call of the next tenant, or of this one, about a new document, or this one."""
+        tenant = tenant or NAMES[next(self._turn) % len(NAMES)]
+        rid = f"{tenant}-{next(self._numbers[tenant]):04d}"
+        ask = ASKS[next(self._asks) % len(ASKS)]
+        text = Texts.prompt(tenant, document or self.document(tenant), ask)
+        return Call(rid, rid, tenant, text, **more)  # type: ignore[arg-type]
+
+
+def plan(fault: str, seed: int = 5) -> list[Phase]:
+    """The phases of an incident."""
+    planner = Planner(seed)
+    if fault in ("slot_reuse", "clean"):
+        return list(_with_cancels(planner))
+    if fault == "cross_salt":
+        return list(_salted(planner))
+    if fault == "poisoned_prefix":
+        return list(_conversations(planner))
+    if fault == "duplicate_rid":
+        return list(_colliding(planner))
+    return [
+        Phase("before", [[planner.call() for _ in range(18)]]),
+        Phase("fault", [[planner.call() for _ in range(48 if fault == "shifted" else 64)]]),
+        Phase("after", [[planner.call() for _ in range(12)]]),
+    ]
+
+
+def _with_cancels(planner: Planner) -> Iterator[Phase]:
+    """Clients that hang up in the middle of an answer, some of which ask again."""
+
+    def some(number: int) -> list[Call]:
+        calls: list[Call] = []
+        again: Call | None = None
+        for place in range(number):
+            cancelled = planner.call(stream=True, cancel=4)
+            calls += [cancelled, planner.call()]
+            if place % 3 == 2:
+                calls.append(planner.call())
+            if again is not None:
+                calls.append(planner.call(again.tenant, "", stream=True))
+                again = None
+            elif place % 8 == 4:
+                again = cancelled
+        return calls
+
+    yield Phase("before", [some(6)])
+    yield Phase("fault", [some(38)])
+    yield Phase("after", [some(4)])
+
+
+def _salted(planner: Planner) -> Iterator[Phase]:
+    """Each tenant with its own salt; in turn, so that every victim has a stored prompt to fall on."""
+    order = ("cormack", "norvik", "selwyn", "quill", "zellen", "norvik", "ardent", "quill")
+
+    def some(number: int) -> list[Call]:
+        names = [order[place % len(order)] for place in range(number)]
+        return [planner.call(name, salt=f"{name}-space") for name in names]
+
+    yield Phase("before", [some(16)])
+    yield Phase("fault", [some(72)])
+    yield Phase("after", [some(8)])
+
+
+def _conversations(planner: Planner) -> Iterator[Phase]:
+    """Several questions on one document; somebody hangs up just before the document is stored."""
+
+    def round_of(owner: str, stranger: str) -> list[list[Call]]:
+        document = planner.document(owner)
+        first = [planner.call(stranger, stream=True, cancel=4)]
+        stored = [planner.call(owner, document)]
+        others = [planner.call(name) for name in NAMES if name not in (owner, stranger)][:2]
+        follow = [planner.call(owner, document) for _ in range(8)]
+        return [first, stored, [*follow[:4], others[0], *follow[4:], others[1]]]
+
+    yield Phase("before", round_of("zellen", "ardent"), flush=True)
+    steps: list[list[Call]] = []
+    for number in range(5):
+        steps += round_of(NAMES[number], NAMES[(number + 2) % len(NAMES)])
+    yield Phase("fault", steps, flush=True)
+    yield Phase("after", round_of("ardent", "norvik"), flush=True)
+
+
+def _colliding(planner: Planner) -> Iterator[Phase]:
+    """A gateway that hands the callers' own numbers on as ids: two tenants number their jobs alike."""
+    numbers = count(1)
+
+    def pairs(number: int, apart: float) -> list[Call]:
+        calls = []
+        for _ in range(number):
+            job = f"job-{next(numbers):04d}"
+            for late in (0.0, apart):
+                call = planner.call()
+                calls.append(Call(f"gw-{call.rid}", job, call.tenant, call.text, after=late))
+        return calls
+
+    def alone(number: int) -> list[Call]:
+        calls = [planner.call() for _ in range(number)]
+        return [Call(f"gw-{call.rid}", f"job-{next(numbers):04d}", call.tenant, call.text) for call in calls]
+
+    yield Phase("before", [alone(16)])
+    yield Phase("fault", [pairs(2, 0.3) + alone(1) for _ in range(19)])
+    yield Phase("after", [alone(8)])
