@@ -1,6 +1,6 @@
 """One incident from a real engine: start it with a fault, send a plan's calls, keep what it wrote, with the truth.
 
-    python tests/sglang/harness/capture.py FAULT OUT [--engine .engine] [--traces]
+    python -m tests.sglang.harness.capture FAULT OUT [--engine .engine] [--traces]
 
 OUT gets `logs/` (the engine's request log and server log, the probe's files, the gateway's record, spans with
 `--traces`), `tenants.csv`, `truth.jsonl` and `faults.jsonl.gz`, the fault plugin's own record. Names of this machine
@@ -16,7 +16,6 @@ import json
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -24,12 +23,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from client import Client, switcher
-from server import WORKER, free_port, serving
-from traffic import FAULTS, PAIRS, TENANTS, Phase, plan
-from truth import Told, truth
+from tests.sglang.harness.client import Client, switcher
+from tests.sglang.harness.server import WORKER, free_port, serving
+from tests.sglang.harness.traffic import FAULTS, PAIRS, TENANTS, Phase, plan
+from tests.sglang.harness.truth import Told, truth
 
 
 def main(

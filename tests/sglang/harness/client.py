@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
-from server import WORKER, post, switch
-from traffic import Call, Phase
+from tests.sglang.harness.server import WORKER, post, switch
+from tests.sglang.harness.traffic import Call, Phase
 
-AT_ONCE = 5
+AT_ONCE = 7
 GIVE_UP = 90.0  # seconds after which a client stops waiting
 HANGING = 6.0  # seconds that a caller whose twin was answered still waits
 

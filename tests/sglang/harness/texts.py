@@ -63,12 +63,13 @@ class Texts:
 
     @staticmethod
     def prompt(tenant: str, document: str, ask: str) -> str:
-        """What is sent: the tenant's own instructions, the document, the question, in the model's chat format."""
+        """What is sent, in the model's chat format: the tenant's own instructions, the document, the question, and the
+        first word of the answer, so that the small model gets to the point."""
         system = (
             f"You work for {TENANTS[tenant]}. Answer from the records that you are given and from nothing else. Names, "
             "numbers and addresses are copied as they are written. Do not explain and do not add a greeting."
         )
         return (
             f"<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\nThe records of today:\n{document}\n{ask}<|im_end|>\n"
-            "<|im_start|>assistant\n"
+            "<|im_start|>assistant\nRecord"
         )

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
-from texts import ASKS, TENANTS, Texts
+from tests.sglang.harness.texts import ASKS, TENANTS, Texts
 
 FAULTS = ("slot_reuse", "cross_salt", "poisoned_prefix", "shifted", "duplicate_rid", "random", "clean")
 PAIRS = "norvik=cormack,quill=selwyn"  # tenants whose lookups end in another's name space
-TOKENS = 44
+TOKENS = 32
 NAMES = tuple(TENANTS)
 
 
@@ -102,7 +102,7 @@ def _with_cancels(planner: Planner) -> Iterator[Phase]:
         return calls
 
     yield Phase("before", [some(6)])
-    yield Phase("fault", [some(38)])
+    yield Phase("fault", [some(40)])
     yield Phase("after", [some(4)])
 
 

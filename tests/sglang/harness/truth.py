@@ -12,7 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
-from traffic import Call
+from tests.sglang.harness.traffic import Call
 
 SHORTEST = 12
 Row = dict[str, Any]
