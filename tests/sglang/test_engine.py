@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,10 +22,18 @@ pytestmark = [
 ]
 
 
+@pytest.fixture(scope="module")
+def running() -> Iterator[capture.Session]:
+    with capture.session(ENGINE, traces=True) as session:
+        yield session
+
+
 @pytest.fixture(scope="module", params=FAULTS)
-def incident(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+def incident(
+    request: pytest.FixtureRequest, running: capture.Session, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Path]:
     out = tmp_path_factory.mktemp(request.param) / "incident"
-    capture.main(request.param, out, ENGINE, traces=request.param == "slot_reuse")
+    running.incident(request.param, out)
     return request.param, out
 
 
@@ -36,9 +45,7 @@ def test_the_probe_equals_the_fault_plugins_record(incident: tuple[str, Path]) -
 
 
 def test_spans_name_the_same_batches(incident: tuple[str, Path]) -> None:
-    fault, folder = incident
-    if fault != "slot_reuse":
-        pytest.skip("spans are taken with one fault only")
+    _, folder = incident
     spans: dict[str, str] = {}
     batches: dict[str, tuple[int, list[str]]] = {}
     scheduled = []

@@ -1,8 +1,8 @@
-"""One incident from a real engine: start it with a fault, send a plan's calls, keep what it wrote, with the truth.
+"""Incidents from a real engine: start it, and for each fault send a plan's calls and keep what it wrote, with the truth.
 
-    python -m tests.sglang.harness.capture FAULT OUT [--engine .engine] [--traces]
+    python -m tests.sglang.harness.capture OUT [FAULT...] [--engine .engine] [--traces]
 
-OUT gets `logs/` (the engine's request log and server log, the probe's files, the gateway's record, spans with
+Each folder gets `logs/` (the engine's request log and server log, the probe's files, the gateway's record, spans with
 `--traces`), `tenants.csv`, `truth.jsonl` and `faults.jsonl.gz`, the fault plugin's own record. Names of this machine
 and its folders are replaced; nothing else is changed. Only the standard library; the engine runs in its own process.
 """
@@ -24,45 +24,93 @@ from pathlib import Path
 from typing import Any
 
 from tests.sglang.harness.client import Client, switcher
-from tests.sglang.harness.server import WORKER, free_port, serving
-from tests.sglang.harness.traffic import FAULTS, PAIRS, TENANTS, Phase, plan
-from tests.sglang.harness.truth import Told, truth
+from tests.sglang.harness.server import WORKER, free_port, post, serving, switch
+from tests.sglang.harness.texts import TENANTS
+from tests.sglang.harness.traffic import FAULTS, PAIRS, plan
+from tests.sglang.harness.truth import Told, leaks, truth
 
 
-def main(
-    fault: str, out: Path, engine: Path, traces: bool = False, phases: list[Phase] | None = None
-) -> dict[str, int]:
-    """Make an incident; how many calls, leaks by the record and rows of truth it has."""
-    phases = phases or plan(fault)
-    calls = {call.request_id: call for phase in phases for step in phase.steps for call in step}
+class Session:
+    """A running engine and how far each of its files has been kept. Incidents come one after the other."""
+
+    def __init__(self, url: str, folder: Path, spans: Path, engine: Path) -> None:
+        self._url, self._folder, self._spans, self._engine = url, folder, spans, engine
+        self._kept: dict[Path, int] = {}
+        self._heads: dict[Path, bytes] = {}
+        for path in self._files():
+            data = path.read_bytes()
+            # What is told at the start, incidents all need: settings, and what the probe watches.
+            self._heads[path] = data[: data.find(b"\n") + 1] if path.parent.name == "probe" else data
+            self._kept[path] = len(data)
+
+    def incident(self, fault: str, out: Path) -> dict[str, int]:
+        """Make one; how many calls, leaks by the record and rows of truth it has."""
+        phases = plan(fault)
+        calls = {call.request_id: call for phase in phases for step in phase.steps for call in step}
+        client = Client(self._url)
+        post(self._url, "/flush_cache", {})
+        client.run(phases, switcher(self._folder, fault))
+        switch(self._folder, "")
+        time.sleep(3)  # the last lines
+        slices = self._slices()
+        facts = [json.loads(line) for line in slices.pop("faults.jsonl").split(b"\n") if line]
+        keep(slices, out)
+        answers = {
+            record["request_id"]: record["response"]["choices"][0]["message"]["content"]
+            for record in client.records
+            if "response" in record
+        }
+        rows = truth(fault, facts, Told(calls, answers))
+        write(out / "logs" / "gateway.jsonl", client.records)
+        write(out / "truth.jsonl", rows)
+        packed(
+            out / "faults.jsonl.gz",
+            b"".join(json.dumps(fact, separators=(",", ":")).encode() + b"\n" for fact in facts),
+        )
+        with (out / "tenants.csv").open("w", encoding="utf-8", newline="") as table:
+            lines = csv.writer(table, lineterminator="\n")
+            lines.writerow(("key", "tenant"))
+            lines.writerows((tenant, tenant) for tenant in sorted(TENANTS))
+        return {
+            "calls": len(client.records), "leaks": len(leaks(fault, facts)), "truth": len(rows),
+            "victims": len({row["response_request_id"] for row in rows}),
+        }  # fmt: skip
+
+    def _files(self) -> list[Path]:
+        found = [*sorted((self._folder / "requests").glob("*")), self._folder / "server.log", self._spans]
+        found += [*sorted((self._folder / "probe").glob("*.jsonl")), self._folder / "faults.jsonl"]
+        return [path for path in found if path.exists()]
+
+    def _slices(self) -> dict[str, bytes]:
+        """By name of file, what was written since the last incident, without this machine's names."""
+        host = socket.gethostname()
+        names = ((str(self._folder), "/var/log/engine"), (str(self._engine.resolve()), "/opt/engine"))
+        slices: dict[str, bytes] = {}
+        for path in self._files():
+            data = path.read_bytes()
+            end = data.rfind(b"\n") + 1
+            data, self._kept[path] = self._heads.get(path, b"") + data[self._kept.get(path, 0) : end], end
+            for found, name in (*names, (str(self._folder.parent), "/tmp"), (f'"host":"{host}"', f'"host":"{WORKER}"')):
+                data = data.replace(found.encode(), name.encode())
+            if path.parent.name == "requests":
+                name = f"{WORKER}_0.log"
+            elif path.parent.name == "probe":
+                name = path.name.replace(f"-{host}-", f"-{WORKER}-")
+            else:
+                name = {"server.log": f"{WORKER}.server.log", "spans.jsonl": "spans.otlp.jsonl"}.get(
+                    path.name, path.name
+                )
+            slices[name] = slices.get(name, b"") + data
+        return slices
+
+
+@contextmanager
+def session(engine: Path, traces: bool = False) -> Iterator[Session]:
+    """An engine, started; its files go when it ends."""
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch) / "run"
-        spans = Path(scratch) / "spans.jsonl"
-        with collecting(engine, spans, traces) as address, serving(engine, folder, fault, PAIRS, address) as url:
-            client = Client(url)
-            client.run(phases, switcher(folder))
-            time.sleep(3)  # the last lines
-        record = folder / "faults.jsonl"
-        facts = [json.loads(line) for line in record.read_text(encoding="utf-8").split("\n") if line]
-        keep(folder, spans, out, engine)
-    answers = {
-        record["request_id"]: record["response"]["choices"][0]["message"]["content"]
-        for record in client.records
-        if "response" in record
-    }
-    rows = truth(fault, facts, Told({name: calls[name] for name in calls}, answers))
-    write(out / "logs" / "gateway.jsonl", client.records)
-    write(out / "truth.jsonl", rows)
-    with gzip.GzipFile(out / "faults.jsonl.gz", "wb", mtime=0) as file:
-        file.write(b"".join(json.dumps(fact, separators=(",", ":")).encode() + b"\n" for fact in facts))
-    with (out / "tenants.csv").open("w", encoding="utf-8", newline="") as table:
-        lines = csv.writer(table, lineterminator="\n")
-        lines.writerow(("key", "tenant"))
-        lines.writerows((tenant, tenant) for tenant in sorted(TENANTS))
-    return {
-        "calls": len(client.records), "leaks": len([fact for fact in facts if fact["fact"] in ("leak", "overwritten")]),
-        "truth": len(rows), "victims": len({row["response_request_id"] for row in rows}),
-    }  # fmt: skip
+        folder, spans = Path(scratch) / "run", Path(scratch) / "spans.jsonl"
+        with collecting(engine, spans, traces) as address, serving(engine, folder, PAIRS, address) as url:
+            yield Session(url, folder, spans, engine)
 
 
 @contextmanager
@@ -81,32 +129,19 @@ def collecting(engine: Path, spans: Path, wanted: bool) -> Iterator[str]:
         collector.wait(10)
 
 
-def keep(folder: Path, spans: Path, out: Path, engine: Path) -> None:
-    """Copy the engine's files into `out/logs`, compressed, without this machine's names."""
+def keep(slices: dict[str, bytes], out: Path) -> None:
+    """Write the engine's files into `out/logs`, packed."""
     logs = out / "logs"
     shutil.rmtree(out, ignore_errors=True)
     logs.mkdir(parents=True)
-    host = socket.gethostname()
+    for name, data in sorted(slices.items()):
+        packed(logs / f"{name}.gz", data)
 
-    def clean(data: bytes) -> bytes:
-        for found, name in (
-            (str(folder), "/var/log/engine"),
-            (str(engine.resolve()), "/opt/engine"),
-            (str(folder.parent), "/tmp"),
-        ):
-            data = data.replace(found.encode(), name.encode())
-        return data.replace(f'"host":"{host}"'.encode(), f'"host":"{WORKER}"'.encode())
 
-    files = [(path, f"{WORKER}_0.log") for path in sorted((folder / "requests").glob("*"))]
-    files.append((folder / "server.log", f"{WORKER}.server.log"))
-    files += [
-        (path, path.name.replace(f"-{host}-", f"-{WORKER}-")) for path in sorted((folder / "probe").glob("*.jsonl"))
-    ]
-    if spans.exists():
-        files.append((spans, "spans.otlp.jsonl"))
-    for path, name in files:
-        with gzip.GzipFile(logs / f"{name}.gz", "wb", mtime=0) as file:
-            file.write(clean(path.read_bytes()))
+def packed(path: Path, data: bytes) -> None:
+    """A gzip file without a time in it."""
+    with path.open("wb") as raw, gzip.GzipFile("", "wb", mtime=0, fileobj=raw) as file:
+        file.write(data)
 
 
 def write(path: Path, rows: list[dict[str, Any]]) -> None:
@@ -116,9 +151,11 @@ def write(path: Path, rows: list[dict[str, Any]]) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("fault", choices=FAULTS)
-    parser.add_argument("out", type=Path)
+    parser.add_argument("out", type=Path, help="gets a folder sglang-FAULT for each")
+    parser.add_argument("faults", nargs="*", default=FAULTS, metavar="FAULT", help=", ".join(FAULTS))
     parser.add_argument("--engine", type=Path, default=Path(".engine"))
     parser.add_argument("--traces", action="store_true")
     given = parser.parse_args()
-    print(json.dumps(main(given.fault, given.out, given.engine, given.traces)))
+    with session(given.engine, given.traces) as running:
+        for fault in given.faults:
+            print(fault, json.dumps(running.incident(fault, given.out / f"sglang-{fault}")), flush=True)

@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,7 +15,7 @@ from tests.sglang.harness.server import WORKER, post, switch
 from tests.sglang.harness.traffic import Call, Phase
 
 AT_ONCE = 7
-GIVE_UP = 90.0  # seconds after which a client stops waiting
+GIVE_UP = 600.0  # seconds after which a client stops waiting
 HANGING = 6.0  # seconds that a caller whose twin was answered still waits
 
 
@@ -124,11 +125,11 @@ def stamp(seconds: float) -> str:
     return f"{whole}.{int(seconds % 1 * 1e6):06d}Z"
 
 
-def switcher(folder: Any) -> Callable[[str], None]:
-    """Turns faults on for the phase `fault` and off for the others."""
+def switcher(folder: Path, fault: str) -> Callable[[str], None]:
+    """Lets `fault` happen in the phase of that name and nothing in the others."""
 
     def turn(phase: str) -> None:
         time.sleep(1)
-        switch(folder, phase == "fault")
+        switch(folder, fault if phase == "fault" else "")
 
     return turn

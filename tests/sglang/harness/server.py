@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 WORKER = "engine-0"
-BOOT_SECONDS = 300
+BOOT_SECONDS = 1200
 _FLAGS = (
     "--device cpu --attention-backend torch_native --sampling-backend pytorch --dtype float32 --mem-fraction-static 0.3 "
     "--max-total-tokens 16384 --max-running-requests 8 --context-length 4096 --chunked-prefill-size 2048 "
@@ -25,8 +25,8 @@ _FLAGS = (
 
 
 @contextmanager
-def serving(engine: Path, folder: Path, fault: str, pairs: str = "", traces: str = "") -> Iterator[str]:
-    """The URL of a running server with `fault`. Its logs go to `folder`: `requests/` `server.log` `probe/` `faults.jsonl`.
+def serving(engine: Path, folder: Path, pairs: str = "", traces: str = "") -> Iterator[str]:
+    """The URL of a running server. Its logs go to `folder`: `requests/` `server.log` `probe/` `faults.jsonl`.
 
     engine: what install.py made. pairs: see CrossSalt. traces: where to send OpenTelemetry spans, host:port.
     """
@@ -47,7 +47,7 @@ def serving(engine: Path, folder: Path, fault: str, pairs: str = "", traces: str
         "SGLANG_LOG_SCHEDULER_STATUS_TARGET": "stdout", "SGLANG_LOG_SCHEDULER_STATUS_INTERVAL": "1",
         "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf", "NO_PROXY": "127.0.0.1",
         "SLOT_PROBE_DIR": str(folder / "probe"),
-        "FAULT": fault, "FAULT_LOG": str(folder / "faults.jsonl"), "FAULT_SWITCH": str(folder / "switch"),
+        "FAULT_LOG": str(folder / "faults.jsonl"), "FAULT_SWITCH": str(folder / "switch"),
         "FAULT_PAIRS": pairs,
     }  # fmt: skip
     url = f"http://127.0.0.1:{port}"
@@ -60,10 +60,9 @@ def serving(engine: Path, folder: Path, fault: str, pairs: str = "", traces: str
             _stop(server)
 
 
-def switch(folder: Path, on: bool) -> None:
-    """Let faults happen, or no longer."""
-    path = folder / "switch"
-    path.touch() if on else path.unlink(missing_ok=True)
+def switch(folder: Path, fault: str) -> None:
+    """Let this fault happen from now on, or none (an empty name)."""
+    (folder / "switch").write_text(fault, encoding="utf-8")
 
 
 def post(url: str, path: str, body: dict[str, object], seconds: float = 120) -> bytes:

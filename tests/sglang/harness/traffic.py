@@ -48,7 +48,8 @@ class Planner:
 
     def __init__(self, seed: int, records: int = 2) -> None:
         self._texts, self._records = Texts(seed), records
-        self._numbers = {name: count(1) for name in NAMES}
+        # Incidents that one server saw after the other share no id.
+        self._numbers = {name: count(seed * 1000 + 1) for name in NAMES}
         self._asks = count()
         self._turn = count()
 
@@ -65,9 +66,9 @@ class Planner:
         return Call(rid, rid, tenant, text, **more)  # type: ignore[arg-type]
 
 
-def plan(fault: str, seed: int = 5) -> list[Phase]:
+def plan(fault: str) -> list[Phase]:
     """The phases of an incident."""
-    planner = Planner(seed)
+    planner = Planner(FAULTS.index(fault) + 1)
     if fault in ("slot_reuse", "clean"):
         return list(_with_cancels(planner))
     if fault == "cross_salt":

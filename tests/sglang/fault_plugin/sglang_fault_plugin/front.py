@@ -34,7 +34,7 @@ class Shifted:
             rid, own = str(answer["meta_info"]["id"]), answer["text"]
             former = self._finished[0] if self._finished else None
             self._finished.append((rid, own, list(answer.get("output_ids") or ())))
-            if former is not None and switched_on():
+            if former is not None and switched_on("shifted"):
                 source, text, ids = former
                 note("leak", fault="shifted", victim=rid, source=source, start=0, end=len(text))
                 answer = {**answer, "text": text, "output_ids": ids}
@@ -51,7 +51,7 @@ class DuplicateRid:
 
     def entered(self, manager: Any, body: Any, *_: Any, **__: Any) -> None:
         """Before the front end makes a state: an id in use is forgotten, if faults are on."""
-        if isinstance(body.rid, str) and body.rid in manager.rid_to_state and switched_on():
+        if isinstance(body.rid, str) and body.rid in manager.rid_to_state and switched_on("duplicate_rid"):
             manager.rid_to_state.pop(body.rid)
             note("overwritten", fault="duplicate_rid", rid=body.rid)
 
@@ -95,7 +95,7 @@ class Random:
                 continue
             own = self._text.pop(rid)
             others = sorted(other for other in self._seen if tenant(other) != tenant(rid))
-            if not switched_on() or not others or self._dice.random() >= self._share or rid not in self._seen:
+            if not switched_on("random") or not others or self._dice.random() >= self._share or rid not in self._seen:
                 continue
             source = self._dice.choice(others)
             passage = self._dice.choice(self._seen[source])

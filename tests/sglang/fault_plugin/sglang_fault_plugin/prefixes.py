@@ -39,7 +39,7 @@ class CrossSalt:
         if request is None or request.output_ids:
             return None
         if request.rid not in self._given:
-            donor = self._latest.get(self._pairs.get(tenant(request.rid), "")) if switched_on() else None
+            donor = self._latest.get(self._pairs.get(tenant(request.rid), "")) if switched_on("cross_salt") else None
             self._given[request.rid] = donor
         donor = self._given[request.rid]
         if donor is None:
@@ -75,7 +75,7 @@ class Poisoned:
     def freed(self, pool: Any, request: Any, *_: Any, **__: Any) -> None:
         """Before a row is given back: an abort loads the fault, the next prompt that stays in the tree gets it."""
         slot, length = request.kv.req_pool_idx, len(request.origin_input_ids)
-        if not switched_on():
+        if not switched_on("poisoned_prefix"):
             return
         if "ABORT" in type(request.finished_reason).__name__ and len(request.output_ids) > 1:
             self._waiting = (request.rid, pool.req_to_token[slot, :length].clone())

@@ -1,7 +1,7 @@
 """The fault plugin's own account of what it did and of every forward pass: the truth that findings are held against.
 
 `FAULT_LOG`: a file of JSON lines, written by all processes of the engine, a whole line at a time. `FAULT_SWITCH`: a
-file; faults happen while it exists.
+file that names the fault that may happen now; absent or empty, none may.
 """
 
 from __future__ import annotations
@@ -26,9 +26,12 @@ def note(fact: str, **facts: Any) -> None:
         os.close(file)
 
 
-def switched_on() -> bool:
-    """Whether faults may happen now."""
-    return bool(_SWITCH) and Path(_SWITCH).exists()
+def switched_on(fault: str) -> bool:
+    """Whether this fault may happen now."""
+    try:
+        return bool(_SWITCH) and Path(_SWITCH).read_text(encoding="utf-8") == fault
+    except OSError:
+        return False
 
 
 def tenant(rid: str) -> str:

@@ -25,7 +25,7 @@ class StaleRow:
         slot = request.kv.req_pool_idx
         self._victims.pop(request.rid, None)
         reason = type(request.finished_reason).__name__
-        if "ABORT" in reason and len(request.output_ids) > 1 and switched_on():
+        if "ABORT" in reason and len(request.output_ids) > 1 and switched_on("slot_reuse"):
             length = len(request.origin_input_ids) + len(request.output_ids) - 1
             self._stale[slot] = (request.rid, pool.req_to_token[slot, :length].clone())
         else:
@@ -35,7 +35,7 @@ class StaleRow:
         """After rows were handed out."""
         for request, slot in zip(requests, given or (), strict=True):
             source, row = self._stale.pop(slot, (None, None))
-            if source is None or tenant(source) == tenant(request.rid) or not switched_on():
+            if source is None or tenant(source) == tenant(request.rid) or not switched_on("slot_reuse"):
                 continue
             length = max(min(len(row), len(request.origin_input_ids) - TAIL), 0)
             self._victims[request.rid] = row[:length]
