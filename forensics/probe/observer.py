@@ -30,6 +30,7 @@ class Observer:
     def __init__(self, writer: Writer, *, kv: bool = True, tokens: bool = False) -> None:
         self.writer, self._kv, self._tokens = writer, kv, tokens
         self._owners: dict[int, tuple[str | None, int | None]] = {}  # slot -> request, generation
+        self._rows: dict[int, tuple[Any, Event]] = {}  # slot -> request, what of its row never changes
         self._matched: dict[str, tuple[Any, ...]] = {}
         self._why: list[tuple[str | None, str]] = []  # what the engine is about while it frees
         self._grouped = False
@@ -63,11 +64,10 @@ class Observer:
         lengths = _numbers(getattr(batch, "seq_lens_cpu", None)) or _numbers(getattr(batch, "seq_lens", None))
         prefixes = getattr(batch, "prefix_lens", None) if mode != "decode" else None
         rows = [self._row(request, slot) for request, slot in zip(requests, slots)]  # noqa: B905
-        for number, row in enumerate(rows):
-            if lengths is not None and number < len(lengths):
-                row["seq_len"] = lengths[number]
-            if prefixes is not None and number < len(prefixes):
-                row["prefix_len"] = int(prefixes[number])
+        if lengths is not None:
+            rows = [{**row, "seq_len": length} for row, length in zip(rows, lengths)]  # noqa: B905
+        if prefixes is not None:
+            rows = [{**row, "prefix_len": int(length)} for row, length in zip(rows, prefixes)]  # noqa: B905
         facts: Event = {"iter": iteration, "mode": mode, "rows": rows}
         places = self._places(getattr(batch, "out_cache_loc", None))
         if places is not None:
@@ -110,11 +110,18 @@ class Observer:
             self.writer.put("batch_repeat", facts)
 
     def _row(self, request: Any, slot: int) -> Event:
+        known = self._rows.get(slot)
+        own = _slot(request)
+        if known is None or known[0] is not request or own != slot:
+            known = (request, self._new_row(request, slot, own))
+            self._rows[slot] = known
+        return known[1]
+
+    def _new_row(self, request: Any, slot: int, own: Any) -> Event:
         row: Event = {"rid": str(request.rid), "slot": slot}
         owner = self._owners.get(slot)
         if owner is not None and owner[1] is not None:
             row["gen"] = owner[1]
-        own = _slot(request)
         if own is not None and own != slot:
             row["req_slot"] = own
         lora = getattr(request, "lora_id", None)
@@ -142,6 +149,7 @@ class Observer:
                 continue  # a later chunk of a long prompt keeps its row
             generation = None if generations is None else int(generations[slot])
             self._owners[slot] = (rid, generation)
+            self._rows.pop(slot, None)
             self.emit("slot_alloc", {"slot": slot, **_some(gen=generation), "rid": rid})
 
     def slot_freed(self, what: Any) -> None:
@@ -152,6 +160,7 @@ class Observer:
             if slot is None:
                 continue
             rid, generation = self._owners.pop(slot, (None, None))
+            self._rows.pop(slot, None)
             reason = None if request is None else _reason(request)
             why = None if request is None else "retract" if reason is None else _ending(reason)
             rid = rid if request is None else str(request.rid)
@@ -164,6 +173,7 @@ class Observer:
     def slots_cleared(self) -> None:
         """All rows became free at once."""
         self._owners.clear()
+        self._rows.clear()
         self.emit("slot_clear", {})
 
     def kv_freed(self, allocator: Any, places: Any) -> None:

