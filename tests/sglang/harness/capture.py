@@ -23,11 +23,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.sglang.harness.client import Client, switcher
-from tests.sglang.harness.server import WORKER, free_port, post, serving, switch
+from tests.sglang.harness.client import Client, flush, switcher
+from tests.sglang.harness.server import WORKER, free_port, serving, switch
 from tests.sglang.harness.texts import TENANTS
 from tests.sglang.harness.traffic import FAULTS, PAIRS, plan
 from tests.sglang.harness.truth import Told, leaks, truth
+
+_READY = b"The server is fired up"
 
 
 class Session:
@@ -39,16 +41,21 @@ class Session:
         self._heads: dict[Path, bytes] = {}
         for path in self._files():
             data = path.read_bytes()
-            # What is told at the start, incidents all need: settings, and what the probe watches.
-            self._heads[path] = data[: data.find(b"\n") + 1] if path.parent.name == "probe" else data
             self._kept[path] = len(data)
+            # What is told at the start, incidents all need: settings, and what the probe watches.
+            if path.parent.name == "probe":
+                self._heads[path] = data[: data.find(b"\n") + 1]
+            elif path.name == "server.log":
+                self._heads[path] = data[: data.find(b"\n", data.find(_READY)) + 1]
 
     def incident(self, fault: str, out: Path) -> dict[str, int]:
         """Make one; how many calls, leaks by the record and rows of truth it has."""
         phases = plan(fault)
         calls = {call.request_id: call for phase in phases for step in phase.steps for call in step}
         client = Client(self._url)
-        post(self._url, "/flush_cache", {})
+        flush(self._url)
+        time.sleep(2)
+        self._slices()  # what is between incidents belongs to none
         client.run(phases, switcher(self._folder, fault))
         switch(self._folder, "")
         time.sleep(3)  # the last lines

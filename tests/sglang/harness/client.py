@@ -6,6 +6,7 @@ import http.client
 import json
 import threading
 import time
+import urllib.error
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,8 +44,7 @@ class Client:
                 for thread in threads:
                     thread.join(GIVE_UP + 30)
                 if phase.flush and number % 3 == 2:
-                    time.sleep(1)
-                    post(self._url, "/flush_cache", {})
+                    flush(self._url)
         self.records.sort(key=lambda record: (record["timestamp"], record["request_id"]))
 
     def _one(self, call: Call) -> None:
@@ -117,6 +117,19 @@ class Client:
             timer = threading.Timer(HANGING, give_up)
             timer.daemon = True
             timer.start()
+
+
+def flush(url: str) -> None:
+    """Empty the prefix cache as soon as the engine has nothing to do."""
+    end = time.monotonic() + GIVE_UP
+    while True:
+        try:
+            post(url, "/flush_cache", {})
+            return
+        except urllib.error.HTTPError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(1)
 
 
 def stamp(seconds: float) -> str:
