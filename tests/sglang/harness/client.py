@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from tests.sglang.harness.server import WORKER, post, switch
 from tests.sglang.harness.traffic import Call, Phase
 
-AT_ONCE = 7
+AT_ONCE = 8
 GIVE_UP = 600.0  # seconds after which a client stops waiting
 HANGING = 6.0  # seconds that a caller whose twin was answered still waits
 
@@ -43,7 +43,7 @@ class Client:
                     threads[-1].start()
                 for thread in threads:
                     thread.join(GIVE_UP + 30)
-                if phase.flush and number % 3 == 2:
+                if phase.flush and number % 2:
                     flush(self._url)
         self.records.sort(key=lambda record: (record["timestamp"], record["request_id"]))
 

@@ -14,7 +14,7 @@ from tests.sglang.harness.texts import ASKS, TENANTS, Texts
 
 FAULTS = ("slot_reuse", "cross_salt", "poisoned_prefix", "shifted", "duplicate_rid", "random", "clean")
 PAIRS = "norvik=cormack,quill=selwyn"  # tenants whose lookups end in another's name space
-TOKENS = 28
+TOKENS = 22
 NAMES = tuple(TENANTS)
 
 
@@ -82,9 +82,9 @@ def plan(fault: str) -> list[Phase]:
     if fault == "duplicate_rid":
         return list(_colliding(planner))
     return [
-        Phase("before", [[planner.call() for _ in range(18)]]),
-        Phase("fault", [[planner.call() for _ in range(48 if fault == "shifted" else 64)]]),
-        Phase("after", [[planner.call() for _ in range(12)]]),
+        Phase("before", [[planner.call() for _ in range(8)]]),
+        Phase("fault", [[planner.call() for _ in range(40 if fault == "shifted" else 56)]]),
+        Phase("after", [[planner.call() for _ in range(8)]]),
     ]
 
 
@@ -105,35 +105,36 @@ def _with_cancels(planner: Planner) -> Iterator[Phase]:
 
 
 def _salted(planner: Planner) -> Iterator[Phase]:
-    """Each tenant with its own salt; in turn, so that every victim has a stored prompt to fall on."""
-    order = ("cormack", "norvik", "selwyn", "quill", "zellen", "norvik", "ardent", "quill")
+    """Each tenant with its own salt; every victim has a stored prompt to fall on, and two tenants have no part in it."""
+    order = (
+        "cormack", "selwyn", "norvik", "quill", "norvik", "quill", "zellen", "norvik", "quill",
+        "selwyn", "cormack", "quill", "norvik", "quill", "norvik", "ardent", "quill", "norvik",
+    )  # fmt: skip
 
     def some(number: int) -> list[Call]:
         names = [order[place % len(order)] for place in range(number)]
         return [planner.call(name, salt=f"{name}-space") for name in names]
 
     yield Phase("before", [some(16)])
-    yield Phase("fault", [some(72)])
+    yield Phase("fault", [some(56)])
     yield Phase("after", [some(8)])
 
 
 def _conversations(planner: Planner) -> Iterator[Phase]:
     """Several questions on one document; somebody hangs up just before the document is stored."""
 
-    def round_of(owner: str, stranger: str) -> list[list[Call]]:
+    def round_of(owner: str, stranger: str, questions: int) -> list[list[Call]]:
         document = planner.document(owner)
-        first = [planner.call(stranger, stream=True, cancel=4)]
-        stored = [planner.call(owner, document)]
-        others = [planner.call(name) for name in NAMES if name not in (owner, stranger)][:2]
-        follow = [planner.call(owner, document) for _ in range(8)]
-        return [first, stored, [*follow[:4], others[0], *follow[4:], others[1]]]
+        others = [name for name in NAMES if name not in (owner, stranger)]
+        first = [planner.call(stranger, stream=True, cancel=4), planner.call(owner, document), planner.call(others[0])]
+        return [first, [planner.call(owner, document) for _ in range(questions)] + [planner.call(others[1])]]
 
-    yield Phase("before", round_of("zellen", "ardent"), flush=True)
+    yield Phase("before", round_of("zellen", "ardent", 3), flush=True)
     steps: list[list[Call]] = []
     for number in range(5):
-        steps += round_of(NAMES[number], NAMES[(number + 2) % len(NAMES)])
+        steps += round_of(NAMES[number], NAMES[(number + 2) % len(NAMES)], 7)
     yield Phase("fault", steps, flush=True)
-    yield Phase("after", round_of("ardent", "norvik"), flush=True)
+    yield Phase("after", round_of("ardent", "norvik", 3), flush=True)
 
 
 def _colliding(planner: Planner) -> Iterator[Phase]:
@@ -153,6 +154,6 @@ def _colliding(planner: Planner) -> Iterator[Phase]:
         calls = [planner.call() for _ in range(number)]
         return [Call(f"gw-{call.rid}", f"job-{next(numbers):04d}", call.tenant, call.text) for call in calls]
 
-    yield Phase("before", [alone(16)])
-    yield Phase("fault", [pairs(2, 1.0) + alone(1) for _ in range(19)])
+    yield Phase("before", [alone(8)])
+    yield Phase("fault", [pairs(4, 1.0) for _ in range(9)])
     yield Phase("after", [alone(8)])
