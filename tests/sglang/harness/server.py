@@ -19,7 +19,7 @@ BOOT_SECONDS = 1200
 _FLAGS = (
     "--device cpu --attention-backend torch_native --sampling-backend pytorch --dtype float32 --mem-fraction-static 0.3 "
     "--max-total-tokens 16384 --max-running-requests 8 --context-length 4096 --chunked-prefill-size 2048 "
-    "--disable-overlap-schedule --disable-cuda-graph --skip-server-warmup --random-seed 1 --decode-log-interval 10 "
+    "--disable-overlap-schedule --disable-cuda-graph --skip-server-warmup --sleep-on-idle --random-seed 1 --decode-log-interval 10 "
     "--log-requests --log-requests-level 3 --log-requests-format json --enable-request-time-stats-logging --enable-metrics"
 ).split()
 

@@ -75,7 +75,7 @@ class DuplicateRid:
 class Random:
     """Passages set into answers at random. A seeded die, so that nothing but the order of answers decides."""
 
-    def __init__(self, share: float = 0.3) -> None:
+    def __init__(self, share: float = 0.65) -> None:
         self._dice, self._share = random.Random(7), share
         self._seen: dict[str, list[str]] = {}
         self._text: dict[str, str] = {}
