@@ -1,10 +1,11 @@
 # Needs Python 3.11 or newer and make; everything else is set up in .venv on first use.
 PYTHON ?= python3
 VENV ?= .venv
+ENGINE ?= .engine
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-fast fuzz bench lint format docs clean
+.PHONY: demo test test-sglang test-fast fuzz bench lint format docs clean
 
 demo: $(READY)  ## the sample incident, end to end, in ./demo-case
 	$(BIN)/forensics demo
@@ -14,6 +15,10 @@ test: $(READY)  ## all tests but those that need an inference server
 
 test-fast: $(READY)  ## the tests that take seconds
 	$(BIN)/python -m pytest -m "not engine and not slow" -n auto --dist loadfile
+
+test-sglang: $(READY)  ## a real SGLang server on the CPU, made to leak (installs 3.4 GB into .engine on first use)
+	$(BIN)/python tests/sglang/harness/install.py $(ENGINE)
+	FORENSICS_ENGINE=$(ENGINE) $(BIN)/python -m pytest tests/sglang -m engine -n 0
 
 fuzz: $(READY)  ## 100,000 mutations of the samples of every family of formats (long)
 	FORENSICS_FUZZ=100000 $(BIN)/python -m pytest tests/ingest/test_fuzz.py

@@ -1,7 +1,7 @@
 """How good is attribution on logs that the simulator did not make? One table over three of them.
 
 By hand: nine small incidents in ten languages with lookalikes (`by_hand.py`). Engine: a recorded run of a real SGLang
-with two injected faults (`sample_logs/sglang-cpu`, made by `bench/engine/`). Corpus: real texts with planted leaks
+with two injected faults (`sample_logs/sglang-cpu`). Corpus: real texts with planted leaks
 (`planted_corpus.py`), if `--corpus FILE` is given.
 
     python bench/outside.py [--corpus FILE] [--keep DIR] [--json]

@@ -53,7 +53,8 @@ def test_imports_follow_the_house(path: Path) -> None:
     rooms = {name for name in ours if (PACKAGE / name).is_dir() or (PACKAGE / f"{name}.py").is_file()}
     assert rooms - {room} <= ALLOWED[room]
     if room == "probe":
-        assert not ours
+        # Installed alone it has another name: it may know itself by relative imports only.
+        assert ours <= {"probe"} and "from forensics" not in path.read_text(encoding="utf-8")
 
 
 def test_every_room_has_a_rule() -> None:

@@ -1,0 +1,99 @@
+"""SGLang itself, made to leak: what does it write, and does the toolkit find what the fault plugin did? `make test-sglang`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.sglang.harness import capture
+from tests.sglang.harness.traffic import FAULTS
+from tests.support.engine_record import events, probe_events, recorded, told_by_probe
+
+ENGINE = Path(os.environ.get("FORENSICS_ENGINE", ".engine")).resolve()
+ENOUGH = 30
+
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.skipif(not (ENGINE / "model").exists(), reason="no engine: make test-sglang installs it"),
+]
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[capture.Session]:
+    with capture.session(ENGINE, traces=True) as session:
+        yield session
+
+
+@pytest.fixture(scope="module", params=FAULTS)
+def incident(
+    request: pytest.FixtureRequest, running: capture.Session, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Path]:
+    out = tmp_path_factory.mktemp(request.param) / "incident"
+    running.incident(request.param, out)
+    return request.param, out
+
+
+def test_the_probe_equals_the_fault_plugins_record(incident: tuple[str, Path]) -> None:
+    _, folder = incident
+    found = probe_events(folder / "logs")
+    assert told_by_probe(found) == recorded(events(folder / "faults.jsonl.gz"))
+    assert all(not e["errors"] and not e["dropped"] for e in found if e["ev"] == "probe_stat")
+
+
+def test_spans_name_the_same_batches(incident: tuple[str, Path]) -> None:
+    _, folder = incident
+    spans: dict[str, str] = {}
+    batches: dict[str, tuple[int, list[str]]] = {}
+    scheduled = []
+    for line in events(folder / "logs" / "spans.otlp.jsonl.gz"):
+        for resource in line["resourceSpans"]:
+            for scope in resource["scopeSpans"]:
+                for span in scope["spans"]:
+                    about = {a["key"]: next(iter(a["value"].values())) for a in span.get("attributes", ())}
+                    if "rid" in about:
+                        spans[span["traceId"]] = about["rid"]
+                    for event in span.get("events", ()):
+                        if event["name"] == "schedule":
+                            facts = {a["key"]: next(iter(a["value"].values())) for a in event["attributes"]}
+                            scheduled.append((span["traceId"], facts))
+    for trace, facts in scheduled:
+        _, members = batches.setdefault(facts["bid"], (int(facts["batch_size"]), []))
+        members.append(spans[trace])
+    complete = sorted(sorted(members) for size, members in batches.values() if size == len(members))
+    assert len(complete) >= 0.99 * len(batches)
+    passes = sorted(sorted(rid for rid, _, _ in rows) for rows in recorded(events(folder / "faults.jsonl.gz")).values())
+    assert len(complete) == len(passes) and complete == passes
+
+
+def test_the_toolkit_finds_what_leaked(incident: tuple[str, Path], tmp_path: Path) -> None:
+    from forensics import pipeline  # noqa: F401  # the library is here
+    from forensics.cli.main import main
+
+    fault, folder = incident
+    case = tmp_path / "case"
+    with pytest.raises(SystemExit) as end:
+        sys.argv = [
+            "forensics",
+            "run",
+            str(folder / "logs"),
+            "--tenants",
+            str(folder / "tenants.csv"),
+            "--case",
+            str(case),
+        ]
+        main()
+    assert end.value.code in (0, None)
+    truth = events(folder / "truth.jsonl")
+    tenants = {(row["response_request_id"], row["source_tenant_id"]) for row in truth}
+    found = [f for f in events(case / "out" / "fragments.jsonl") if f["verdict"] in ("probable", "confirmed")]
+    named = {(f["recipient_request_id"], source) for f in found for source in f["sources"] if len(f["sources"]) == 1}
+    assert named <= tenants  # a wrong tenant is worse than a miss
+    if fault == "clean":
+        assert found == []
+    else:
+        assert len({rid for rid, _ in tenants}) >= ENOUGH
+        assert len(named) >= 0.8 * len(tenants)
