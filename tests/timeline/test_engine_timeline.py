@@ -8,6 +8,7 @@ import pytest
 from case_builder import SECRET, CaseBuilder, at
 from engine_cases import Events, found, timeline
 
+from forensics.case.ask import ask
 from forensics.timeline.run import NO_SLOTS
 from forensics.timeline.told import NO_BATCHES
 
@@ -393,3 +394,19 @@ def test_a_clock_that_is_off_is_moved_and_shown_and_one_that_fits_is_left_alone(
         stays = {row["request"]: (row["start"], row["end"]) for row in found(case, "residencies", phase="slot")}
         assert stays[0] == stays[1] == (at(1), at(9))
     assert any("moved to the requests' clock" in warning for warning in summary.warnings)
+
+
+def test_questions_about_slots_and_passes(tmp_path: Path) -> None:
+    events = Events("h1 DP0")
+    events.slot("s", 3, 1, 9)
+    events.batch(1, 2, [("s", 3)])
+    events.slot("r", 3, 12, 29)
+    events.batch(2, 13, [("s", 3), ("r", 3)])
+    case, _ = timeline(two_calls(), tmp_path / "c", events)
+    with case:
+        (told,) = ask(case, "slot-of-request", {"request": "r"}).records()
+        assert (told["slot"], told["before_request_id"], told["before_tenant_id"]) == ("3", "s", "alpha")
+        assert (told["before_end"], told["after_request_id"]) == (at(9), None)
+        assert [row["request_id"] for row in ask(case, "batch-mates", {"request": "r"}).records()] == ["s"]
+        (told,) = ask(case, "slots").records()
+        assert (told["basis"], told["stays"], told["given"], told["share"]) == ("logged", 2, 2, 1.0)
