@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from case_builder import SECRET, CaseBuilder
-from engine_cases import Events, found, timeline
+from case_builder import CaseBuilder
+from engine_cases import Events, timeline
 
 from forensics.timeline.cache import namespace
 from forensics.timeline.prefixes import GRID, bound, prefix_hashes
@@ -178,7 +178,10 @@ def test_an_extra_key_that_is_an_adapters_name(tmp_path: Path) -> None:
 
 def test_the_parts_of_a_namespace_cannot_flow_into_each_other() -> None:
     assert namespace("", "", "") == "none"
-    assert len({namespace("ab", "c", ""), namespace("a", "bc", ""), namespace("", "abc", ""), namespace("abc", "", "")}) == 4
+    assert (
+        len({namespace("ab", "c", ""), namespace("a", "bc", ""), namespace("", "abc", ""), namespace("abc", "", "")})
+        == 4
+    )
 
 
 def test_hashes_tell_a_common_prefix_to_the_next_length() -> None:

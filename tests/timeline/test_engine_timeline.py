@@ -406,7 +406,7 @@ def test_questions_about_slots_and_passes(tmp_path: Path) -> None:
     with case:
         (told,) = ask(case, "slot-of-request", {"request": "r"}).records()
         assert (told["slot"], told["before_request_id"], told["before_tenant_id"]) == ("3", "s", "alpha")
-        assert (told["before_end"], told["after_request_id"]) == (at(9), None)
+        assert (told["before_end"], told["after_request_id"]) == ("2026-03-04T10:00:09.000000Z", None)
         assert [row["request_id"] for row in ask(case, "batch-mates", {"request": "r"}).records()] == ["s"]
         (told,) = ask(case, "slots").records()
         assert (told["basis"], told["stays"], told["given"], told["share"]) == ("logged", 2, 2, 1.0)
