@@ -410,3 +410,58 @@ def test_questions_about_slots_and_passes(tmp_path: Path) -> None:
         assert [row["request_id"] for row in ask(case, "batch-mates", {"request": "r"}).records()] == ["s"]
         (told,) = ask(case, "slots").records()
         assert (told["basis"], told["stays"], told["given"], told["share"]) == ("logged", 2, 2, 1.0)
+
+
+def task(events: Events, number: int, slot: int, prompt: int, answer: int) -> None:
+    process = {"process": 1}
+    events.add("slot_busy", counts={"task": number}, slot=str(slot), attributes=process)
+    events.add("prompt_loaded", counts={"n_prompt_tokens": prompt, "task": number}, slot=str(slot), attributes=process)
+    events.add("decode_timing", counts={"tokens": answer, "task": number}, slot=str(slot), attributes=process)
+    events.add("slot_free", counts={"task": number}, slot=str(slot), attributes=process)
+
+
+def test_slot_lines_without_clock_are_tied_to_calls_by_counts_and_order(tmp_path: Path) -> None:
+    b = CaseBuilder()
+    counts = [(10, 5), (11, 5), (12, 5), (12, 5), (14, 9)]
+    for number, (prompt, answer) in enumerate(counts):
+        b.request(f"q{number}", "alpha", number * 10, number * 10 + 5)
+        b.joined[-1]["prompt_tokens"], b.joined[-1]["completion_tokens"] = prompt, answer
+    events = Events(None)
+    task(events, 1, 0, 10, 5)
+    task(events, 2, 1, 11, 5)
+    task(events, 3, 0, 12, 5)  # two calls have these counts
+    task(events, 4, 1, 12, 5)
+    task(events, 5, 2, 99, 1)  # no call has these
+    task(events, 6, 0, 14, 9)
+    case, summary = timeline(b, tmp_path / "c", events)
+    with case:
+        stays = {
+            row["request"]: (row["slot"], row["basis"], row["source"])
+            for row in found(case, "residencies", phase="slot")
+        }
+        assert stays == {i: (slot, "derived", "llama_slots") for i, slot in ((0, "0"), (1, "1"), (4, "0"))}
+    assert any(warning.startswith("3 of 6 stays") for warning in summary.warnings)
+
+
+def test_slot_lines_that_end_in_another_order_than_the_calls_are_not_tied(tmp_path: Path) -> None:
+    b = CaseBuilder()
+    for number, (prompt, answer) in enumerate([(10, 5), (11, 5)]):
+        b.request(f"q{number}", "alpha", number * 10, number * 10 + 5)
+        b.joined[-1]["prompt_tokens"], b.joined[-1]["completion_tokens"] = prompt, answer
+    events = Events(None)
+    task(events, 1, 1, 11, 5)
+    task(events, 2, 0, 10, 5)
+    case, summary = timeline(b, tmp_path / "c", events)
+    with case:
+        assert not found(case, "residencies", phase="slot")
+    assert any("no token counts tie them" in warning for warning in summary.warnings)
+
+
+def test_an_answer_that_names_its_slot_is_logged(tmp_path: Path) -> None:
+    b = CaseBuilder()
+    b.request("q", "alpha", 0, 5)
+    b.requests[-1]["ids"] = '{"slot": "3"}'
+    case, _ = timeline(b, tmp_path / "c")
+    with case:
+        (stay,) = found(case, "residencies", phase="slot")
+        assert (stay["slot"], stay["basis"], stay["confidence"]) == ("3", "logged", 1.0)
