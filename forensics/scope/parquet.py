@@ -20,7 +20,7 @@ _ROW_GROUP = 65_536
 EARLIER = (
     "evidence rejects requests joined_requests request_contents chunks engine_events tenants fragments appearances "
     "exclusions decoy_strata reviews trials residencies batches batch_members appearance_relations worker_rates "
-    "controls control_spikes"
+    "cache_hits cache_key_collisions slot_derivations event_clocks controls control_spikes"
 ).split()
 # Written by this stage in the open transaction, which only the case's own connection sees.
 OWN = "verdicts affected_requests affected_tenants numbers".split()

@@ -15,7 +15,7 @@ mates AS (
         count(*) AS passes,
         min(b."at") AS first_at,
         max(b."at") AS last_at,
-        any_value(b.worker) AS worker,
+        min(b.worker) AS worker,
         min(b.source) AS source
     FROM batch_members AS m
     INNER JOIN own AS o ON o.batch = m.batch
