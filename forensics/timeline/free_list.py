@@ -2,9 +2,9 @@
 
 The list is the one of SGLang's `ReqToTokenPool` (published packages 0.5.10 to 0.5.12, 0.5.15 to 0.5.18 and 0.5.23
 compared): freed rows are appended; up to 0.5.17 rows are taken from the front, since 0.5.18 the last `n` are taken at
-once and handed out in ascending place, so that who was admitted together matters. Row 0 is padding since 0.5.11. Orders
-that the times leave open are not guessed: the rows that they touch are unsure from then on, wherever they come round to,
-until the list is made anew.
+once and handed out in ascending place, so that who was admitted together matters. Row 0 is padding since 0.5.11.
+Orders that the times leave open are not guessed: the rows that they touch are unsure from then on, wherever they come
+round to, until the list is made anew.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Pool:
 class Stays:
     """The stays of one process, aligned arrays. Times are UTC microseconds.
 
-    `admitted` is when a call was taken, `waited` for how long it had been in line by then (microseconds), `done` when its
-    row was freed; `line` orders the ends as the engine wrote them. `doubtful` stays were admitted more than once.
+    `admitted` is when a call was taken, `waited` for how long it had been in line by then (microseconds), `done` when
+    its row was freed; `line` orders the ends as the engine wrote them. `doubtful` stays were admitted more than once.
     """
 
     waited: Whole

@@ -8,13 +8,21 @@
 -- An adapter is known here by its path: a request whose extra key ends in it would meet its tree if the id is that path.
 INSERT INTO cache_key_collisions BY NAME
 WITH releases AS (
-    SELECT max(attributes ->> '$.at_least') AS release
+    SELECT
+        max(attributes ->> '$.sglang') AS told,
+        count(DISTINCT attributes ->> '$.sglang') AS tellings,
+        max(attributes ->> '$.at_least') AS shown,
+        count(DISTINCT attributes ->> '$.at_least') AS showings
     FROM engine_events
-    WHERE kind = 'engine_release'
-    HAVING count(DISTINCT attributes ->> '$.at_least') = 1
+    WHERE kind IN ('engine_release', 'probe_start')
 ),
 engine AS (
-    SELECT coalesce($version::VARCHAR, (SELECT release FROM releases)) AS version
+    SELECT
+        coalesce(
+            $version::VARCHAR,
+            CASE WHEN tellings = 1 THEN told WHEN tellings = 0 AND showings = 1 THEN shown END
+        ) AS version
+    FROM releases
 ),
 parts AS (
     SELECT version, [TRY_CAST(part AS BIGINT) FOR part IN string_split(version, '.')] AS numbers

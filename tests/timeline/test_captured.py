@@ -1,0 +1,41 @@
+"""Incidents captured from a real engine: slots derived without the probe's files, against what the probe wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from forensics.case.store import Case
+from forensics.ingest.run import Parameters as Ingest
+from forensics.ingest.run import run as ingest
+from forensics.timeline.run import Parameters, run
+
+SAMPLE = Path(__file__).parents[2] / "sample_logs" / "sglang-slot_reuse" / "logs"
+
+
+def slots(root: Path, files: Sequence[Path]) -> list[tuple[str, str, datetime, str]]:
+    """(request id, slot, start, basis) of every stay in a slot."""
+    with Case.create(root) as case:
+        ingest(case, Ingest(tuple(files)))
+        run(case, Parameters())
+        ids = {row["request"]: row["request_id"] for row in case.table("joined_requests").to_pylist()}
+        stays = [row for row in case.table("residencies").to_pylist() if row["phase"] == "slot"]
+    return [(ids[row["request"]], row["slot"], row["start"], row["basis"]) for row in stays]
+
+
+@pytest.mark.skipif(not SAMPLE.is_dir(), reason="the captured incident is not in this checkout")
+def test_slots_derived_from_lines_of_times_are_those_of_the_probe(tmp_path: Path) -> None:
+    files = sorted(path for path in SAMPLE.iterdir() if path.is_file())
+    logged = slots(tmp_path / "logged", files)
+    derived = slots(tmp_path / "derived", [path for path in files if not path.name.startswith("probe-")])
+    assert {basis for _, _, _, basis in logged} == {"logged"}
+    assert {basis for _, _, _, basis in derived} == {"derived"}
+    right = [
+        any(rid == other and slot == row and abs((start - at).total_seconds()) < 0.2 for other, row, at, _ in logged)
+        for rid, slot, start, _ in derived
+    ]
+    assert sum(right) >= 0.95 * len(right)
+    assert len(derived) >= 0.9 * len(logged)
