@@ -4,8 +4,8 @@
 
 Makes a case as ingest would have left it (one process), and runs the stage alone in another, with its defaults but for
 `--memory`. `schedule`: one event for each request in each forward pass, as traces have it; `probe`: one event for each
-forward pass with its rows in it, and one for each row given and freed. Prints counts, CPU and wall seconds, and the peak
-memory of the stage's process; checks the number of stays and members against what was put in. Measures, never judges.
+forward pass with its rows in it, and one for each row given and freed. Prints counts, CPU and wall seconds, and the
+peak memory of the stage's process; checks the number of stays and members against what was put in. Never judges.
 """
 
 from __future__ import annotations

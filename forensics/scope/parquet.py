@@ -20,7 +20,8 @@ _ROW_GROUP = 65_536
 EARLIER = (
     "evidence rejects requests joined_requests request_contents chunks engine_events tenants fragments appearances "
     "exclusions decoy_strata reviews trials residencies batches batch_members appearance_relations worker_rates "
-    "controls control_spikes cache_hits predicate_tests mechanism_tests fault_window leak_factors exposures"
+    "cache_hits cache_key_collisions slot_derivations event_clocks controls control_spikes "
+    "predicate_tests mechanism_tests fault_window leak_factors exposures"
 ).split()
 # Written by this stage in the open transaction, which only the case's own connection sees.
 OWN = "verdicts affected_requests affected_tenants numbers".split()

@@ -1,8 +1,8 @@
-"""Did a prefix-cache hit reach beyond what the call's own namespace had sent before? By the texts, in proportion to tokens.
+"""Did a prefix-cache hit reach beyond what the call's own namespace had sent before? By texts, in proportion to tokens.
 
 The namespace is what the call itself declares: salt, extra key, adapter. Without any, all customers share one tree by
-design, and a hit on another's prefix is no fault. What the logs do not show cannot be told from a fault by a count alone:
-a call that another namespace's earlier prefix explains is named only where the log shows that the cache began empty.
+design, and a hit on another's prefix is no fault. What the logs do not show cannot be told from a fault by a count:
+the call of another namespace that explains a hit is named only where the log shows that the cache began empty.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from forensics.case.store import Case
@@ -61,7 +62,7 @@ def _workers(calls: pa.Table) -> Iterator[tuple[str, int, int]]:
 
     codes = names.indices.to_numpy()
     edges = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
-    for first, stop in zip(edges, edges[1:], strict=False):
+    for first, stop in pairwise(edges):
         if stop > first:
             yield names.dictionary[int(codes[first])].as_py(), first, stop
 
@@ -161,11 +162,11 @@ def _times(calls: pa.Table, name: str) -> np.ndarray[Any, Any]:
     import numpy as np
     import pyarrow.compute as pc
 
-    return pc.fill_null(calls[name], np.iinfo(np.int64).max).to_numpy().astype(np.int64)
+    return np.asarray(pc.fill_null(calls[name], np.iinfo(np.int64).max).to_numpy(), dtype=np.int64)
 
 
 def _read(case: Case, worker: str, calls: pa.Table) -> _Prefixes:
-    """The beginnings of all prompts of a worker, each followed by its answer: that is what the cache keeps of a call."""
+    """The beginnings of all prompts of a worker, each followed by its answer: what the cache keeps of a call."""
     import numpy as np
 
     from forensics.timeline.prefixes import prefix_hashes
@@ -197,12 +198,16 @@ def _read(case: Case, worker: str, calls: pa.Table) -> _Prefixes:
     if not parts:
         empty = np.zeros(0, dtype=np.int64)
         return _Prefixes(empty, empty.astype(np.uint8), empty.astype(np.uint64), sizes)
-    row, place, hashed = (np.concatenate([part[k] for part in parts]) for k in range(3))
-    return _Prefixes(row, place, hashed, sizes)
+    return _Prefixes(
+        np.concatenate([part[0] for part in parts]),
+        np.concatenate([part[1] for part in parts]),
+        np.concatenate([part[2] for part in parts]),
+        sizes,
+    )
 
 
 def _calls(case: Case, worker: str, first: int, last: int) -> Iterator[tuple[int, bytes, bytes]]:
-    """(request, prompt, answer) of each call `first` to `last` with a whole prompt; UTF-8, cut at the longest length."""
+    """(request, prompt, answer) of each call `first` to `last` with a whole prompt; UTF-8, cut at the most bytes."""
     from forensics.timeline.prefixes import MOST_BYTES
 
     current: int | None = None

@@ -45,6 +45,9 @@ def rebuild(case: Case, version: str | None, tell: Tell) -> None:
     case.append("residencies", stays)
     if accounts:
         case.append("slot_derivations", pa.Table.from_pylist([asdict(account) for account in accounts], _accounts()))
+    case.run("timeline/llama_stays")
+    case.run("timeline/llama_residencies")
+    case.run("timeline/llama_accounts")
     tell("clocks")
     case.run("timeline/event_clocks")
     case.run("timeline/shift_residencies")

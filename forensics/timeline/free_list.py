@@ -1,9 +1,10 @@
 """Which rows an engine's free list would give, by replaying it over admissions and ends. Reads no log and no table.
 
-The list is the one of SGLang's `ReqToTokenPool` (published packages 0.5.10 to 0.5.12, 0.5.15 to 0.5.18 and 0.5.23 compared):
-freed rows are appended; up to 0.5.17 rows are taken from the front, since 0.5.18 the last `n` are taken at once and handed
-out in ascending place, so that who was admitted together matters. Row 0 is padding since 0.5.11. Orders that the times leave open are not guessed: the rows
-that they touch are unsure from then on, wherever they come round to, until the list is made anew.
+The list is the one of SGLang's `ReqToTokenPool` (published packages 0.5.10 to 0.5.12, 0.5.15 to 0.5.18 and 0.5.23
+compared): freed rows are appended; up to 0.5.17 rows are taken from the front, since 0.5.18 the last `n` are taken at
+once and handed out in ascending place, so that who was admitted together matters. Row 0 is padding since 0.5.11.
+Orders that the times leave open are not guessed: the rows that they touch are unsure from then on, wherever they come
+round to, until the list is made anew.
 """
 
 from __future__ import annotations
@@ -38,11 +39,11 @@ class Pool:
 class Stays:
     """The stays of one process, aligned arrays. Times are UTC microseconds.
 
-    `entered` is when a call came to wait, `admitted` when it was taken, `done` when its row was freed; `line` orders the
-    ends as the engine wrote them. `doubtful` stays were admitted more than once.
+    `admitted` is when a call was taken, `waited` for how long it had been in line by then (microseconds), `done` when
+    its row was freed; `line` orders the ends as the engine wrote them. `doubtful` stays were admitted more than once.
     """
 
-    entered: Whole
+    waited: Whole
     admitted: Whole
     done: Whole
     line: Whole
@@ -66,11 +67,11 @@ def replay(stays: Stays, pool: Pool, *, ordered: bool, resets: Whole, doubts: Wh
     import numpy as np
 
     count = len(stays.admitted)
-    order = np.lexsort((stays.line, stays.entered, stays.admitted))
+    order = np.lexsort((stays.line, -stays.waited, stays.admitted))
     group, tied = _groups(stays, order, ordered)
     admitted = _group_starts(stays.admitted[order], group)
     ends, done = _ends(stays)
-    # In doubt an end comes first: a pass is admitted before it is launched, and launching takes longer than the rounding.
+    # In doubt an end comes first: a pass is admitted, then launched, which takes longer than the rounding.
     moments = np.concatenate((resets, done, admitted + RESOLUTION_US, doubts))
     kinds = np.concatenate(
         (
@@ -167,7 +168,7 @@ def _groups(stays: Stays, order: Whole, ordered: bool) -> tuple[Whole, Flags]:
     import numpy as np
 
     admitted = stays.admitted[order]
-    entered = stays.entered[order]
+    waited = stays.waited[order]
     group = np.zeros(len(order), dtype=np.int64)
     number, start = 0, None
     for i, moment in enumerate(admitted.tolist()):
@@ -177,11 +178,11 @@ def _groups(stays: Stays, order: Whole, ordered: bool) -> tuple[Whole, Flags]:
         group[i] = number
     same = np.flatnonzero(np.diff(group) == 0) if len(order) else np.zeros(0, dtype=np.int64)
     if ordered:
-        # Within a pass by arrival; equal to the printed millisecond is open.
-        rearranged = np.lexsort((stays.line[order], entered, group))
+        # All of a pass were taken at one moment: who waited longer came first. The same wait, as printed, is open.
+        rearranged = np.lexsort((stays.line[order], -waited, group))
         order[:] = order[rearranged]
-        entered = entered[rearranged]
-        same = same[entered[same] == entered[same + 1]]
+        waited = waited[rearranged]
+        same = same[waited[same] == waited[same + 1]]
     tied = np.zeros(len(order), dtype=bool)
     tied[same] = True
     tied[same + 1] = True

@@ -1,4 +1,4 @@
-"""Hashes of the beginnings of texts at growing lengths, so that common prefixes are found by equality. No tables, no I/O.
+"""Hashes of the beginnings of texts at growing lengths: common prefixes are found by equality. No tables, no I/O.
 
 Lengths grow by a tenth, so that a common prefix is known to within a tenth. A hash is 64 bits, eight bytes at a time
 through the finaliser of SplitMix64 (Steele, Lea, Flood 2014).

@@ -1,8 +1,8 @@
 """Stage `timeline`: who was on which worker, in which slot and forward pass when, and how source and recipient met.
 
-From whatever the engines logged; where they logged nothing, from request times alone. It invents no slots, no batches:
-a slot that no log states is derived only where the engine's own free list gives it, and the summary says what share
-stands and why the rest does not. Mechanism tests read these tables.
+From whatever the engines logged; where they logged nothing, from request times alone. It invents no slots and no
+batches: a slot that no log states is derived only where the engine's own free list gives it, and the summary says what
+share stands and why the rest does not. Mechanism tests read these tables.
 """
 
 from __future__ import annotations

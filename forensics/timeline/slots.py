@@ -171,8 +171,8 @@ def _replay(
     """Slots, whether they are sure, and how many of the scheduler's counts there were and agreed."""
     import numpy as np
 
-    entered, admitted, done, line = (
-        rows[name].to_numpy().astype(np.int64) for name in ("entered_us", "admitted_us", "done_us", "byte_offset")
+    waited, admitted, done, line = (
+        rows[name].to_numpy().astype(np.int64) for name in ("waited_us", "admitted_us", "done_us", "byte_offset")
     )
     # No stay ends within the rounding of its admission.
     done = np.maximum(done, admitted + 2_100)
@@ -190,14 +190,17 @@ def _replay(
             held = ((admitted < at) & (done > at + 1_100_000)).any()
             (doubts if within or held else resets).append(at if within or held else at + 1_100_000)
     replayed = replay(
-        Stays(entered, admitted, done, line, rows["doubtful"].to_numpy(zero_copy_only=False)),
+        Stays(waited, admitted, done, line, rows["doubtful"].to_numpy(zero_copy_only=False)),
         pool,
         ordered=ordered,
         resets=np.array(sorted(resets), dtype=np.int64),
         doubts=np.array(sorted(doubts), dtype=np.int64),
     )
-    moments = np.array([row[3] for row in counts if line[0] <= row[1] <= line[-1]], dtype=np.int64)
-    running = np.array([row[4] for row in counts if line[0] <= row[1] <= line[-1]], dtype=np.int64)
+    # After the first doubt nothing is given, and stays are missing, so that counts say nothing.
+    until = min(doubts) - 1_000_000 if doubts else last
+    known = [row for row in counts if line[0] <= row[1] <= line[-1] and row[3] <= until]
+    moments = np.array([row[3] for row in known], dtype=np.int64)
+    running = np.array([row[4] for row in known], dtype=np.int64)
     agreed = agreement(admitted, done, moments, running)
     sure = replayed.sure.copy()
     wrong = np.flatnonzero(~agreed)

@@ -8,10 +8,10 @@
 -- An adapter is known here by its path: a request whose extra key ends in it would meet its tree if the id is that path.
 INSERT INTO cache_key_collisions BY NAME
 WITH releases AS (
-    SELECT max(attributes ->> '$.at_least') AS release
+    SELECT max(coalesce(attributes ->> '$.sglang', attributes ->> '$.at_least')) AS release
     FROM engine_events
-    WHERE kind = 'engine_release'
-    HAVING count(DISTINCT attributes ->> '$.at_least') = 1
+    WHERE kind IN ('engine_release', 'probe_start') AND attributes IS NOT NULL
+    HAVING count(DISTINCT coalesce(attributes ->> '$.sglang', attributes ->> '$.at_least')) = 1
 ),
 engine AS (
     SELECT coalesce($version::VARCHAR, (SELECT release FROM releases)) AS version

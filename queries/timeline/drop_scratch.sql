@@ -10,6 +10,7 @@ DROP TABLE IF EXISTS schedule_batches;
 DROP TABLE IF EXISTS batch_keys;
 DROP TABLE IF EXISTS batch_rows;
 DROP TABLE IF EXISTS slot_stays;
+DROP TABLE IF EXISTS llama_stays;
 DROP TABLE IF EXISTS time_stats;
 DROP TABLE IF EXISTS place_workers;
 DROP TABLE IF EXISTS request_workers

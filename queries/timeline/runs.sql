@@ -7,7 +7,7 @@
 -- `derived`, since it adds durations to a time (0.9, or 0.8 where that time is of a clock that the stamps had to tie to the day).
 INSERT INTO residencies BY NAME
 WITH passes AS (
-    SELECT m.request, min(b."at") AS starts, max(b."at") AS ends, any_value(b.source) AS source
+    SELECT m.request, min(b."at") AS starts, max(b."at") AS ends, min(b.source) AS source
     FROM batch_members AS m
     INNER JOIN batches AS b ON b.batch = m.batch
     WHERE b."at" IS NOT NULL AND b.kind <> 'running'

@@ -71,6 +71,7 @@ stays AS (
         told.input_len AS input_len,
         told.cached_input_len AS cached_input_len,
         entered_us,
+        round(told.queue_duration_ms * 1e3)::BIGINT AS waited_us,
         (entered_us + told.queue_duration_ms * 1e3)::BIGINT AS admitted_us,
         coalesce(
             (entered_us + (told.queue_duration_ms + told.forward_duration_ms) * 1e3)::BIGINT,

@@ -21,10 +21,14 @@ EXPECTED: dict[str, tuple[dict[str, str], tuple[str, ...], list[tuple[Any, ...]]
     ),
     "affected-tenants": ({}, ("tenant_id", "role"), [("acme", "source"), ("globex", "recipient")]),
     "ambiguous": ({}, ("fragment_id",), []),
+    "batch-mates": ({"request": "req-1"}, ("request_id",), []),
+    "cache-hits-beyond-own": ({}, ("request_id",), []),
+    "cache-key-collisions": ({}, ("rule",), []),
     "clocks": ({}, ("near_vantage",), []),
     "controls": ({}, ("measure",), []),
     "decoys": ({}, ("stratum",), []),
     "divergences": ({}, ("request_id",), []),
+    "engine-clocks": ({}, ("source",), []),
     "evidence": ({}, ("name", "records", "rejected"), [("engine.jsonl", 3, 1)]),
     "examinable-per-hour": ({}, ("reason", "requests", "share"), [("full", 3, 1.0)]),
     "examinable-per-tenant": (
@@ -70,6 +74,8 @@ EXPECTED: dict[str, tuple[dict[str, str], tuple[str, ...], list[tuple[Any, ...]]
     ),
     "review-queue": ({}, ("fragment_id", "verdict"), [("f00d0001", "probable"), ("f00d0002", "undetermined")]),
     "reviews": ({}, ("fragment_id",), []),
+    "slot-of-request": ({"request": "req-1"}, ("slot",), []),
+    "slots": ({}, ("worker",), []),
     "spikes": ({}, ("round",), []),
     "tenant-as-recipient": ({"tenant": "globex"}, ("request_id", "fragment_id"), [("req-1", "f00d0001")]),
     "tenant-as-source": (

@@ -14,8 +14,20 @@ DONE = np.array([40, 50], dtype=np.int64) * 1_000_000
 
 @pytest.mark.parametrize(
     ("second", "running", "agrees"),
-    [(15, 1, True), (15, 2, False), (15, 0, True), (30, 2, True), (30, 3, False), (30, 1, True), (30, 0, False)]
-    + [(19, 2, True), (70, 0, True), (70, 1, False), (1, 1, False), (9, 1, True)],
+    [
+        (15, 1, True),
+        (15, 2, False),
+        (15, 0, True),
+        (30, 2, True),
+        (30, 3, False),
+        (30, 1, True),
+        (30, 0, False),
+        (19, 2, True),
+        (70, 0, True),
+        (70, 1, False),
+        (1, 1, False),
+        (9, 1, True),
+    ],
 )
 def test_a_count_agrees_where_the_stays_reach_it(second: int, running: int, agrees: bool):
     found = agreement(ADMITTED, DONE, np.array([second * 1_000_000]), np.array([running]))

@@ -8,6 +8,7 @@ import pytest
 from case_builder import SECRET, CaseBuilder, at
 from engine_cases import Events, found, timeline
 
+from forensics.case.ask import ask
 from forensics.timeline.run import NO_SLOTS
 from forensics.timeline.told import NO_BATCHES
 
@@ -393,3 +394,74 @@ def test_a_clock_that_is_off_is_moved_and_shown_and_one_that_fits_is_left_alone(
         stays = {row["request"]: (row["start"], row["end"]) for row in found(case, "residencies", phase="slot")}
         assert stays[0] == stays[1] == (at(1), at(9))
     assert any("moved to the requests' clock" in warning for warning in summary.warnings)
+
+
+def test_questions_about_slots_and_passes(tmp_path: Path) -> None:
+    events = Events("h1 DP0")
+    events.slot("s", 3, 1, 9)
+    events.batch(1, 2, [("s", 3)])
+    events.slot("r", 3, 12, 29)
+    events.batch(2, 13, [("s", 3), ("r", 3)])
+    case, _ = timeline(two_calls(), tmp_path / "c", events)
+    with case:
+        (told,) = ask(case, "slot-of-request", {"request": "r"}).records()
+        assert (told["slot"], told["before_request_id"], told["before_tenant_id"]) == ("3", "s", "alpha")
+        assert (told["before_end"], told["after_request_id"]) == ("2026-03-04T10:00:09.000000Z", None)
+        assert [row["request_id"] for row in ask(case, "batch-mates", {"request": "r"}).records()] == ["s"]
+        (told,) = ask(case, "slots").records()
+        assert (told["basis"], told["stays"], told["given"], told["share"]) == ("logged", 2, 2, 1.0)
+
+
+def task(events: Events, number: int, slot: int, prompt: int, answer: int) -> None:
+    process = {"process": 1}
+    events.add("slot_busy", counts={"task": number}, slot=str(slot), attributes=process)
+    events.add("prompt_loaded", counts={"n_prompt_tokens": prompt, "task": number}, slot=str(slot), attributes=process)
+    events.add("decode_timing", counts={"tokens": answer, "task": number}, slot=str(slot), attributes=process)
+    events.add("slot_free", counts={"task": number}, slot=str(slot), attributes=process)
+
+
+def test_slot_lines_without_clock_are_tied_to_calls_by_counts_and_order(tmp_path: Path) -> None:
+    b = CaseBuilder()
+    counts = [(10, 5), (11, 5), (12, 5), (12, 5), (14, 9)]
+    for number, (prompt, answer) in enumerate(counts):
+        b.request(f"q{number}", "alpha", number * 10, number * 10 + 5)
+        b.joined[-1]["prompt_tokens"], b.joined[-1]["completion_tokens"] = prompt, answer
+    events = Events(None)
+    task(events, 1, 0, 10, 5)
+    task(events, 2, 1, 11, 5)
+    task(events, 3, 0, 12, 5)  # two calls have these counts
+    task(events, 4, 1, 12, 5)
+    task(events, 5, 2, 99, 1)  # no call has these
+    task(events, 6, 0, 14, 9)
+    case, summary = timeline(b, tmp_path / "c", events)
+    with case:
+        stays = {
+            row["request"]: (row["slot"], row["basis"], row["source"])
+            for row in found(case, "residencies", phase="slot")
+        }
+        assert stays == {i: (slot, "derived", "llama_slots") for i, slot in ((0, "0"), (1, "1"), (4, "0"))}
+    assert any(warning.startswith("3 of 6 stays") for warning in summary.warnings)
+
+
+def test_slot_lines_that_end_in_another_order_than_the_calls_are_not_tied(tmp_path: Path) -> None:
+    b = CaseBuilder()
+    for number, (prompt, answer) in enumerate([(10, 5), (11, 5)]):
+        b.request(f"q{number}", "alpha", number * 10, number * 10 + 5)
+        b.joined[-1]["prompt_tokens"], b.joined[-1]["completion_tokens"] = prompt, answer
+    events = Events(None)
+    task(events, 1, 1, 11, 5)
+    task(events, 2, 0, 10, 5)
+    case, summary = timeline(b, tmp_path / "c", events)
+    with case:
+        assert not found(case, "residencies", phase="slot")
+    assert any("no token counts tie them" in warning for warning in summary.warnings)
+
+
+def test_an_answer_that_names_its_slot_is_logged(tmp_path: Path) -> None:
+    b = CaseBuilder()
+    b.request("q", "alpha", 0, 5)
+    b.requests[-1]["ids"] = '{"slot": "3"}'
+    case, _ = timeline(b, tmp_path / "c")
+    with case:
+        (stay,) = found(case, "residencies", phase="slot")
+        assert (stay["slot"], stay["basis"], stay["confidence"]) == ("3", "logged", 1.0)

@@ -17,7 +17,7 @@ def stays_of(rows: list[tuple[int, int, int]], doubtful: tuple[int, ...] = ()) -
     line = np.argsort(np.argsort(done, kind="stable"), kind="stable")
     flags = np.zeros(len(rows), dtype=bool)
     flags[list(doubtful)] = True
-    return Stays(came, admitted, done, line.astype(np.int64), flags)
+    return Stays(admitted - came, admitted, done, line.astype(np.int64), flags)
 
 
 def slots(found: Replayed) -> list[int | None]:
@@ -79,7 +79,7 @@ def test_more_calls_than_rows_end_the_certainty():
 
 def test_ends_that_stand_in_another_order_than_their_times_go_by_time():
     stays = stays_of([(0, 0, 100), (10, 10, 300), (500, 500, 600)])
-    shuffled = Stays(stays.entered, stays.admitted, stays.done, np.array([2, 0, 1]), stays.doubtful)
+    shuffled = Stays(stays.waited, stays.admitted, stays.done, np.array([2, 0, 1]), stays.doubtful)
     found = replay(shuffled, Pool("lifo", 4, 1), ordered=True, resets=NONE, doubts=NONE)
     assert slots(found) == [4, 3, 3]
 
@@ -103,7 +103,7 @@ def test_every_row_that_is_given_is_the_engines(lifo: bool, rate: float):
     queue = printed([(call.admitted - call.came) * 1e3 for call in ended], 2)
     forward = printed([(call.done - call.admitted) * 1e3 for call in ended], 2)
     stays = Stays(
-        entered,
+        np.round(queue * 1e3).astype(np.int64),
         entered + np.round(queue * 1e3).astype(np.int64),
         entered + np.round((queue + forward) * 1e3).astype(np.int64),
         np.arange(len(ended)),
@@ -112,7 +112,7 @@ def test_every_row_that_is_given_is_the_engines(lifo: bool, rate: float):
     found = replay(stays, Pool("lifo" if lifo else "fifo", 48, 1), ordered=True, resets=NONE, doubts=NONE)
     right = np.array([call.slot for call in ended]) == found.slot
     assert right[found.sure].all()
-    assert found.sure.mean() > 0.4
+    assert found.sure.mean() > 0.8
     other = replay(stays, Pool("fifo" if lifo else "lifo", 48, 1), ordered=True, resets=NONE, doubts=NONE)
     wrong = np.array([call.slot for call in ended]) != other.slot
     assert wrong[other.sure].mean() > 0.5  # the test can fail

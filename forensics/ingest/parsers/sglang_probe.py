@@ -1,8 +1,8 @@
 """The slot and batch probe's JSON lines: who got which row and which KV indices, and which rows each forward pass had.
 
 One event a line. A batch is one event, whatever its size: its members stand in lists of equal length in `attributes`
-(`rid`, `slot`, `gen`, `seq`, `prefix`, `req_slot`; a number that is not known is -1). `batch_repeat` stands for a run of
-passes with the rows of an earlier one, and stays one event. Token ids are counted and not kept; keys are kept as
+(`rid`, `slot`, `gen`, `seq`, `prefix`, `req_slot`; a number that is not known is -1). `batch_repeat` stands for a run
+of passes with the rows of an earlier one, and stays one event. Token ids are counted and not kept; keys are kept as
 digests. Does not drop the copies that tensor-parallel ranks write: `tp_rank` tells them.
 """
 

@@ -1,0 +1,26 @@
+-- question: which requests took more from the prefix cache than any request of their own namespace had put there?
+-- inputs:   cache_hits, joined_requests
+-- grain:    one row per such request
+-- parameters: none
+-- order:    excess_tokens (most first), request_id
+-- By the texts, in proportion to tokens. Without salts all customers share one namespace by design. A hit that no other
+-- request explains may come from before the log; whose prefix it was is named only where the cache began empty in the log.
+SELECT
+    j.request_id,
+    j.tenant_id,
+    h.worker,
+    h."at",
+    j.prompt_tokens,
+    h.cached_tokens,
+    h.expected_tokens,
+    h.excess_tokens,
+    h.expected_basis,
+    m.request_id AS matched_request_id,
+    m.tenant_id AS matched_tenant_id,
+    h.own_namespace,
+    h.basis
+FROM cache_hits AS h
+INNER JOIN joined_requests AS j ON j.request = h.request
+LEFT JOIN joined_requests AS m ON m.request = h.matched_request
+WHERE h.excess_tokens > 0
+ORDER BY h.excess_tokens DESC, j.request_id
