@@ -121,11 +121,29 @@ def records_of_event(event: dict[str, Any], stamp: str | None, tags: str, contex
             record.prompt_state = _prompt(obj, item if batch else None, texts)
         if part == "finished":
             record.finished_at = at
-            _finish(record, out[item] if isinstance(out, list) and item < len(out) else out, texts)
+            said = out[item] if isinstance(out, list) and item < len(out) else out
+            _finish(record, said, texts)
+            records += _tiers(said, rid, at, worker, context)
         else:
             record.received_at = at
         records.append(record)
     return tuple(records)
+
+
+def _tiers(out: object, rid: str, at: int | None, worker: str | None, context: FileContext) -> list[Item]:
+    """That part of a prefix came from beyond the device; and once a worker, that its log tells such things."""
+    meta = out.get("meta_info") if isinstance(out, dict) else None
+    details = meta.get("cached_tokens_details") if isinstance(meta, dict) else None
+    if not isinstance(details, dict):
+        return []
+    events: list[Item] = []
+    if f"tiers {worker}" not in context.told:
+        context.told.add(f"tiers {worker}")
+        events.append(EngineEvent("cache_tiers", at, worker))
+    restored = {tier: openai.count(details.get(tier)) or 0 for tier in ("host", "storage")}
+    if any(restored.values()):
+        events.append(EngineEvent("host_restored", at, worker, rid, counts=restored))
+    return events
 
 
 def release_of(obj: dict[str, Any]) -> tuple[str, str | None] | None:

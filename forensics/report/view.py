@@ -91,7 +91,7 @@ class ReportView:
 
 
 def load_view(case: Case, pseudonyms: Pseudonyms, most_rows: int, leak_pictures: int = 12) -> ReportView:
-    """What the report prints of the tables of the case: at most `most_rows` requests and `leak_pictures` leaks drawn."""
+    """What the report prints of the tables of the case: at most `most_rows` requests, `leak_pictures` drawn leaks."""
     width = case.rows("report/bucket_seconds")[0][0] * 1_000_000
     requests = case.rows("report/requests", {"rows": most_rows})
     return ReportView(

@@ -105,6 +105,12 @@ def judge_mechanisms(
     ]
 
 
+def claimed(test: PredicateTest, alpha: float) -> bool:
+    """Whether a fact stands in its own right: the best one, or one that is true of other leaks, too."""
+    own = test.rank == 1 or (test.p_beyond is not None and test.p_beyond <= alpha)
+    return test.status == STANDS and own
+
+
 def _once(predicate: Predicate, facts: Sequence[SetFact]) -> list[SetFact]:
     """The sets, each source (or recipient) counted once where the fact is about it alone."""
     if predicate.unit == "pair":
@@ -246,7 +252,7 @@ def _mechanism(
     if not hypothesis.moves_text:
         return verdict("no_text", hypothesis.note)
     if hypothesis.condition is not None and met is False:
-        return verdict("ruled_out", condition)
+        return verdict("ruled_out", "the engine's own settings say that what it needs is off")
     for name in hypothesis.needs:
         needed = tests[name]
         if needed.result is not None and needed.result.leaks_with * 2 < needed.result.leaks:
@@ -260,7 +266,7 @@ def _mechanism(
         if found:
             best = min(found, key=lambda test: (test.rank or 0, test.p_holm if test.p_holm is not None else 1.0))
             kept = status if status in (STANDS, FALLS) else "undecided"
-            if kept == STANDS and best.rank != 1 and (best.p_beyond is None or best.p_beyond > alpha):
+            if kept == STANDS and not claimed(best, alpha):
                 kept = EXPLAINED
             return verdict(kept, f"{best.predicate.question}: {best.finding}", best)
     return verdict(NOT_TESTABLE, "; ".join(sorted({test.finding for test in asked})))

@@ -20,7 +20,14 @@ from forensics.case.store import Case
 from forensics.case.words import counted
 from forensics.timeline import catalogue as known
 from forensics.timeline import factors, window
-from forensics.timeline.judge import STANDS, MechanismTest, PredicateTest, SetFact, judge_mechanisms, judge_predicates
+from forensics.timeline.judge import (
+    MechanismTest,
+    PredicateTest,
+    SetFact,
+    claimed,
+    judge_mechanisms,
+    judge_predicates,
+)
 
 WRITES = (
     "leak_pairs",
@@ -76,7 +83,7 @@ def fill(case: Case, settings: Settings) -> tuple[dict[str, Any], list[str]]:
     case.append("fault_window", window.table(bounds, case))
     low, high = window.limits(bounds)
     case.append("leak_factors", factors.table(factors.compare(case, low, high, settings), case))
-    _exposures(case, tests["probable"], low, high)
+    _exposures(case, tests["probable"], low, high, settings.alpha)
     return _summary(case, tests["probable"], verdicts)
 
 
@@ -149,9 +156,11 @@ def _mechanism_table(verdicts: Sequence[MechanismTest], case: Case) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=case.table("mechanism_tests").schema)
 
 
-def _exposures(case: Case, tests: Sequence[PredicateTest], low: datetime | None, high: datetime | None) -> None:
+def _exposures(
+    case: Case, tests: Sequence[PredicateTest], low: datetime | None, high: datetime | None, alpha: float
+) -> None:
     """Those who share a slot, a pass or a prefix with a leak: where that stands as mechanism, or cannot be judged."""
-    standing = {test.predicate.name for test in tests if test.status == STANDS}
+    standing = {test.predicate.name for test in tests if claimed(test, alpha)}
     open_ = {test.predicate.name for test in tests if test.status in ("too_few", "no_contrast")}
     for query, predicates in (
         ("timeline/exposures_slot", {"slot_reused", "slot_reused_after_abort", "slot_given"}),

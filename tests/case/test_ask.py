@@ -38,6 +38,8 @@ EXPECTED: dict[str, tuple[dict[str, str], tuple[str, ...], list[tuple[Any, ...]]
     ),
     "exclusions": ({}, ("rule", "runs", "code_points", "most_holders"), [("model_phrase", 1, 5, 9)]),
     "exclusions-of-request": ({"request": "req-1"}, ("start", "end", "rule"), [(0, 5, "model_phrase")]),
+    "exposures": ({}, ("request_id",), []),
+    "factors": ({}, ("factor",), []),
     "fragments-of-request": (
         {"request": "req-1"},
         ("fragment_id", "start", "end", "verdict", "sources"),
@@ -45,7 +47,10 @@ EXPECTED: dict[str, tuple[dict[str, str], tuple[str, ...], list[tuple[Any, ...]]
     ),
     "join-keys": ({}, ("near_kind",), []),
     "join-outcomes": ({}, ("vantage",), []),
+    "mechanism-facts": ({}, ("predicate",), []),
+    "mechanisms": ({}, ("hypothesis",), []),
     "numbers": ({}, ("name",), []),
+    "onset": ({}, ("bound",), []),
     "readiness": (
         {},
         ("finding", "n", "total", "unit"),
@@ -199,6 +204,45 @@ def test_clocks_are_in_seconds_and_say_whether_they_keep_step(filled: Case, fill
         (None, 1.5, 0.25, 9, True),
         ("engine.jsonl", 1.5, 0.25, 9, False),
     ]
+
+
+def test_mechanisms_come_with_the_numbers_that_felled_them(filled: Case, filler: Any) -> None:
+    fact = {"level": "probable", "status": "falls", "leaks": 30, "controls": 300, "p_beyond": None, "rank": None}
+    filler(filled, "predicate_tests", [{**fact, "predicate": "slot_reused", "leaks_with": 2, "controls_with": 20}])
+    filler(filled, "predicate_tests", [{**fact, "level": "possible", "predicate": "slot_reused", "leaks_with": 9}])
+    row = {"predicate": "slot_reused", "status": "falls", "rank": None}
+    filler(
+        filled,
+        "mechanism_tests",
+        [
+            {**row, "hypothesis": "M10", "status": "not_testable", "predicate": None, "missing": "a flag"},
+            {**row, "hypothesis": "M4"},
+            {**row, "hypothesis": "M28", "status": "stands", "rank": 1, "class": "M28", "predicate": "other"},
+        ],
+    )
+    found = ask(filled, "mechanisms").records()
+    assert [(r["hypothesis"], r["leaks_with"], r["leaks"], r["next_time"]) for r in found] == [
+        ("M28", None, None, "x"),
+        ("M4", 2, 30, "x"),
+        ("M10", None, None, "a flag"),
+    ]
+
+
+def test_exposures_that_a_mechanism_supports_come_first(filled: Case, filler: Any) -> None:
+    row = {"relation": "slot", "shared": "slot 3", "fragment_id": "f00d0001"}
+    filler(
+        filled,
+        "exposures",
+        [{**row, "request_id": "b", "supported": False}, {**row, "request_id": "c"}, {**row, "request_id": "a"}],
+    )
+    assert [r["request_id"] for r in ask(filled, "exposures").records()] == ["a", "c", "b"]
+
+
+def test_the_onset_of_all_together_comes_before_that_of_workers(filled: Case, filler: Any) -> None:
+    ends = [{"worker": w, "bound": b} for w in ("w0", None) for b in ("end", "onset")]
+    filler(filled, "fault_window", ends)
+    found = [(r["worker"], r["bound"]) for r in ask(filled, "onset").records()]
+    assert found == [(None, "onset"), (None, "end"), ("w0", "onset"), ("w0", "end")]
 
 
 def test_a_parameter_that_a_question_does_not_take_is_named(filled: Case) -> None:

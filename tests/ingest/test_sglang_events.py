@@ -233,3 +233,19 @@ def test_a_request_with_few_fields_tells_no_release():
         {"event": "request.received", "rid": "a", "obj": {"rid": "a", "lora_path": None}}, context()
     )
     assert all(isinstance(item, Record) for item in items)
+
+
+def test_hits_restored_from_beyond_the_device_are_told_once_a_worker_and_by_request() -> None:
+    from forensics.ingest.sglang import _tiers
+
+    context = FileContext("engine.log", ZoneInfo("UTC"))
+    told = [
+        _tiers({"meta_info": {"cached_tokens_details": details}}, rid, 5, "w0", context)
+        for rid, details in (("a", {"device": 9, "host": 0}), ("b", {"device": 1, "host": 64}), ("c", {"storage": 32}))
+    ]
+    assert [[(e.kind, e.request_id, e.counts) for e in events] for events in told] == [
+        [("cache_tiers", None, {})],
+        [("host_restored", "b", {"host": 64, "storage": 0})],
+        [("host_restored", "c", {"host": 0, "storage": 32})],
+    ]
+    assert _tiers({"meta_info": {}}, "d", 5, "w0", context) == [] == _tiers(None, "e", 5, "w0", context)

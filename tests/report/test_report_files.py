@@ -21,7 +21,8 @@ def test_the_page_is_inert_and_self_contained(which: str, request: pytest.Fixtur
     root = request.getfixturevalue(which)
     text = (root / "report/report.html").read_text(encoding="utf-8")
     page = assert_inert(text)
-    assert sum(tag == "svg" for tag, _ in page.tags) == 3
+    # Time, who to whom, lengths, and one for each leak with one possible source.
+    assert sum(tag == "svg" for tag, _ in page.tags) == 3 + {"small": 2, "hostile": 6}[which]
     ids = [a["id"] for _, a in page.tags if "id" in a]
     assert len(ids) == len(set(ids))
 
@@ -49,7 +50,7 @@ def test_the_figures_of_the_case_are_in_the_text(small: Path) -> None:
     assert "2 of 8 responses carry text of another customer" in text
     assert "received between 2026-03-04 10:01 UTC and 2026-03-04 10:02 UTC" in text
     assert "7 of 8 (87.5 %) requests could be examined" in text
-    assert "Not tested yet" in text and "not measured" in text
+    assert "No mechanism is claimed" in text and "not measured" in text
     markdown = (small / "report/report.md").read_text()
     assert "2 of 8 responses carry text of another customer" in markdown
 
@@ -71,7 +72,7 @@ def test_no_template_types_a_number_by_hand(name: str) -> None:
 def test_markdown_tables_have_equal_rows(hostile: Path) -> None:
     parsed = MarkdownIt("commonmark").enable("table").parse((hostile / "report/report.md").read_text())
     tables = [token for token in parsed if token.type == "table_open"]
-    assert len(tables) == 7
+    assert len(tables) == 9
     assert not [c for t in parsed for c in t.children or () if c.type in ("link_open", "image", "html_inline")]
 
 
@@ -106,3 +107,32 @@ def test_nothing_affected_still_makes_a_report(tmp_path: Path, reported: Callabl
     assert_inert(text)
     assert "This is no proof that nothing leaked" in text
     assert not list((root / "notify").iterdir())
+
+
+def test_the_mechanism_comes_with_the_fallen_and_with_pictures_of_slots(tmp_path: Path) -> None:
+    from served import served
+
+    from forensics.report import run as report
+    from forensics.scope import run as scope
+    from forensics.timeline import mechanisms
+
+    incident = served(1, calls=200)
+    incident.leaks = [
+        (c.former, c.number)
+        for c in incident.calls
+        if c.former is not None and incident.calls[c.former].tenant != c.tenant and incident.calls[c.former].aborted
+    ][:12]
+    pages = []
+    for name in ("a", "b"):
+        with incident.write(tmp_path / name) as case:
+            incident.fill(case)
+            mechanisms.fill(case, mechanisms.Settings())
+            scope.run(case, scope.Parameters())
+            report.run(case, report.Parameters(on_block="withhold", leak_pictures=4))
+        pages.append((tmp_path / name / "report/report.html").read_text(encoding="utf-8"))
+    assert pages[0] == pages[1]
+    assert "<strong>M3, M4, M19</strong>" in pages[0]
+    assert "M28: finished texts handed" in pages[0] and "<td>falls</td>" in pages[0]
+    assert pages[0].count("Slots around fragment") == 4 and pages[0].count("More leaks drawn") == 1
+    assert "slot 3" in pages[0] and ">recipient</text>" in pages[0]
+    assert not any(f">{call.tenant}<" in pages[0] or f"req-{call.number}<" in pages[0] for call in incident.calls)
