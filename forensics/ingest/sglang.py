@@ -140,7 +140,7 @@ def _tiers(out: object, rid: str, at: int | None, worker: str | None, context: F
     if f"tiers {worker}" not in context.told:
         context.told.add(f"tiers {worker}")
         events.append(EngineEvent("cache_tiers", at, worker))
-    restored = {tier: openai.count(details.get(tier)) or 0 for tier in ("host", "storage")}
+    restored: dict[str, int | float] = {tier: openai.count(details.get(tier)) or 0 for tier in ("host", "storage")}
     if any(restored.values()):
         events.append(EngineEvent("host_restored", at, worker, rid, counts=restored))
     return events
