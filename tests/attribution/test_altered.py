@@ -6,11 +6,14 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from forensics.attribution.candidates import Alteration, Candidate
+from forensics.attribution.findings import Evidence
 from forensics.attribution.judge import least_bits
 from forensics.attribution.parameters import Parameters
+from forensics.attribution.strength import Strength
 
 NOTE = (
     "the depot in Halloran Street shipped seventeen crates of printed ledgers to the wrong quay on Tuesday, "
@@ -282,4 +285,7 @@ def test_pieces_that_agree_must_say_more_than_a_run(edited: bool, q_value: float
     decoys speak for it the pieces of decoys were counted, too."""
     alteration = Alteration(((0, 19), (28, 45)), 10.9, 9, 2, 0) if edited else None
     candidate = Candidate(0, 0, 0, 0, 45, "target", False, (), frozenset(), alteration=alteration)
-    assert least_bits(candidate, q_value, Parameters()) == least
+    nothing = np.zeros(0)
+    strength = Strength(40.0, 40.0, 6, 10.0, nothing.astype(np.uint64), nothing, nothing)
+    evidence = Evidence(strength, 0.0, [], 0.0, {}, {}, 0.5, q_value=q_value)
+    assert least_bits(candidate, evidence, Parameters()) == least
