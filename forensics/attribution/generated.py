@@ -24,6 +24,8 @@ WHOLE = 0.9  # share of a response that must be foreign for it to be another req
 ONLY_BITS = 10.0
 # and this share of the passage's telling terms: in a long passage one rare word meets a prompt by chance,
 ONLY_SHARE = 0.02
+OTHERS = 2  # where so many more tenants were given it and none supplied it, the model may say it to anybody:
+OTHERS_SHARE = 0.2  # then what only one prompt has must be so much of it
 LATER_BITS = 24.0  # two or more where another tenant was given it earlier, or nothing else speaks for it
 ONLY_RATIO = 3.0  # how many times more than the recipient's prompt alone has
 PARTICULARS_BITS = 40.0  # the same where time or the question speaks against it
@@ -72,12 +74,15 @@ def _one_place(candidate: Candidate, ranked: list[Source], net: float) -> bool:
     return candidate.family == "repeated" or near_units == {source.holder.unit for source in leading(ranked)}
 
 
-def needed_bits(evidence: Evidence, parameters: Parameters, unit: int, placed: bool) -> float:
+def needed_bits(candidate: Candidate, evidence: Evidence, parameters: Parameters, unit: int, placed: bool) -> float:
     """Bits of terms that only this unit's prompt has, for the text to be its own."""
     needed = ONLY_BITS if placed and unit == evidence.first_unit else LATER_BITS
     if unit in evidence.not_before or evidence.likeness.get(unit, 0.0) >= parameters.same_question:
         needed = PARTICULARS_BITS
-    return max(needed, ONLY_SHARE * float(evidence.strength.term_bits.sum()))
+    share = ONLY_SHARE
+    if len(candidate.carriers - {unit}) >= OTHERS:
+        needed, share = max(needed, PARTICULARS_BITS), OTHERS_SHARE
+    return max(needed, share * float(evidence.strength.term_bits.sum()))
 
 
 def phrase(
@@ -191,7 +196,7 @@ def _origins(
     if candidate.family != "target":
         return []
     needed = {
-        unit: needed_bits(evidence, parameters, unit, _unit_placed(candidate, ranked, unit, net))
+        unit: needed_bits(candidate, evidence, parameters, unit, _unit_placed(candidate, ranked, unit, net))
         for unit in leading_units(ranked)
     }
     return explained_by(evidence, needed)

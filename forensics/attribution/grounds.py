@@ -141,7 +141,10 @@ def _undetermined(item: Judged, parameters: Parameters) -> Iterator[str]:
         yield "stronger: nothing names a source here, since this tenant was the first to be given it"
     elif item.ranked and item.evidence.only:
         placed = generated.is_placed(item.candidate, item.ranked, item.evidence.net_bits)
-        needed = min(generated.needed_bits(item.evidence, parameters, unit, placed) for unit in item.evidence.only)
+        needed = min(
+            generated.needed_bits(item.candidate, item.evidence, parameters, unit, placed)
+            for unit in item.evidence.only
+        )
         most = max(pair[0] for pair in item.evidence.only.values())
         yield (
             f"stronger: {needed:.0f} bits of words that only one holder's prompt has, and {generated.ONLY_RATIO:g} "

@@ -18,6 +18,7 @@ from forensics.attribution.generated import (
     LATER_BITS,
     ONLY_BITS,
     ONLY_SHARE,
+    OTHERS,
     PARTICULARS_BITS,
     explained_by,
     phrase,
@@ -44,6 +45,8 @@ def judge_mixed(
     """Fragment with its sources, `undetermined`, or exclusion; for a text that nobody supplied."""
     if (out := phrase(candidate, parameters, net, dropped)) is not None:
         return out
+    if len(candidate.carriers) > OTHERS:  # pieces of what several tenants were given whole are a frame, not a stream
+        return dropped("model_phrase", f"{len(candidate.carriers)} tenants were given it whole, and nobody supplied it")
     units = leading_units(ranked)
     beside = [s for s in leading(ranked) if s.overlapped and s.same_worker is not False]
     asked_alike = any(value >= parameters.same_question for unit, value in evidence.likeness.items() if unit >= 0)

@@ -44,7 +44,7 @@ from forensics.attribution.rare_names import RareNames, find_rare_names
 from forensics.attribution.sources import Source, locate, rank
 from forensics.attribution.strength import Counts, Strength, count_background, keys_between, measure
 from forensics.attribution.texts import Texts
-from forensics.text.names import LOWER
+from forensics.text.names import LOWER, PLAIN
 from forensics.text.runs import total_weight
 from forensics.text.scripts import NAMES as SCRIPTS
 from forensics.text.scripts import scripts
@@ -359,6 +359,9 @@ def _judge(
         return dropped(f"q {q_value:.2f} by decoys")
     if not known and not good and all(LOWER in place.kinds for place, _, _ in item.places):
         return dropped("words in small letters, and no decoys to show that they are no ordinary ones")
+    # A script without capitals marks no names: words of a language that few tenants write are rare by themselves.
+    if not known and not good and net < parameters.probable_bits and all(PLAIN in p.kinds for p, _, _ in item.places):
+        return dropped(f"words of a script without capitals, net {net:.1f} bits, and no decoys to show what they are")
     agree = sum(place.names for place, _, _ in item.places)
     longest = max(place.end - place.start for place, _, _ in item.places)
     units, verdict = [group.holder], "possible"
