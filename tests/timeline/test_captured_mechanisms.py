@@ -120,6 +120,20 @@ def test_the_fault_is_the_mechanism_that_comes_first(read: Read) -> None:
         assert len({row["predicate"] for row in stands}) == 1
 
 
+def test_a_change_after_the_engine_is_seen_where_both_places_logged_the_answer(read: Read) -> None:
+    """Of answers that were handed over right both hold one text, and that is known, not unknown."""
+    if read.fault == "shifted":
+        (row,) = (row for row in read.tests if row["hypothesis"] == "M28")
+        assert row["predicate"] == "diverged"
+        assert row["p_holm"] < 1e-20
+
+
+def test_a_cache_that_fills_is_no_poisoned_prefix(read: Read) -> None:
+    if read.fault in ("shifted", "random"):
+        (row,) = (row for row in read.tests if row["hypothesis"] == "M7")
+        assert row["status"] in ("falls", "undecided")
+
+
 def test_who_was_struck_and_says_nothing_readable_is_exposed(read: Read) -> None:
     """Victims of the record that are not in the truth answered, but without a readable run of the source."""
     if read.fault not in ("slot_reuse", "cross_salt", "poisoned_prefix"):
