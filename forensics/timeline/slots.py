@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from forensics.case.store import Case
 from forensics.timeline.counts import agreement
-from forensics.timeline.free_list import Pool, Stays, replay
+from forensics.timeline.free_list import RESOLUTION_US, Pool, Stays, replay
 
 if TYPE_CHECKING:
     import numpy as np
@@ -185,10 +185,12 @@ def _replay(
         if kind == "retraction":
             doubts.append(at)
         elif kind == "cache_flush":
-            # The list is made anew while nothing runs; the line's stamp is of that second.
-            within = ((admitted >= at - 100_000) & (admitted <= at + 1_100_000)).any()
-            held = ((admitted < at) & (done > at + 1_100_000)).any()
-            (doubts if within or held else resets).append(at if within or held else at + 1_100_000)
+            # It is done while nothing runs only: what was written before it ended before, what comes later came later.
+            ended, begun = done[line < offset], admitted[line > offset]
+            moment = int(begun.min()) if len(begun) else last + 1
+            held = ((admitted < at) & (done > at + 1_100_000)).any()  # the stamp may be of that second only
+            apart = not held and (not len(ended) or int(ended.max()) <= moment + RESOLUTION_US)
+            (resets if apart else doubts).append(moment if apart else at)
     replayed = replay(
         Stays(waited, admitted, done, line, rows["doubtful"].to_numpy(zero_copy_only=False)),
         pool,

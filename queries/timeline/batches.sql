@@ -1,18 +1,34 @@
 -- question: (effect) which forward passes make the timeline, each from the best source that tells its worker's at that time?
--- inputs:   batch_keys, place_workers
+-- inputs:   batch_keys, place_workers, event_places, engine_events
 -- grain:    one row per forward pass
 -- parameters: none
 -- order:    none (INSERT)
 -- Where the probe wrote, traces repeat it; where either wrote, a status line is a sample of what is known already.
+-- The probe's last pass lasts until its end: a status line printed in it is no news.
 INSERT INTO batches BY NAME
 WITH ranked AS (
     SELECT k.*, p.worker, list_position(['probe', 'schedule', 'scheduler_status'], k.source) AS rank
     FROM batch_keys AS k
     INNER JOIN place_workers AS p ON p.place = k.place
 ),
+probes AS (
+    SELECT DISTINCT e.worker AS name, p.worker
+    FROM event_places AS e
+    INNER JOIN place_workers AS p ON p.place = e.place
+    WHERE e.source = 'probe'
+),
+watched AS (
+    SELECT worker, rank, "at"
+    FROM ranked
+    UNION ALL
+    SELECT p.worker, 1, v."at"
+    FROM engine_events AS v
+    INNER JOIN probes AS p ON p.name IS NOT DISTINCT FROM v.worker
+    WHERE v.kind IN ('probe_batch_end', 'probe_batch_repeat')
+),
 spans AS (
     SELECT worker, rank, min("at") AS first_at, max("at") AS last_at
-    FROM ranked
+    FROM watched
     GROUP BY worker, rank
 ),
 covered AS (

@@ -1,16 +1,16 @@
 -- question: does the engine's text of the recipient differ from what gateway or client received?
--- inputs:   leak_pairs, divergences, request_contents
+-- inputs:   leak_pairs, divergences, requests
 -- grain:    one row per set and leak or control
 -- parameters: none
 -- order:    none (INSERT)
--- Null where fewer than two places logged the response.
+-- Null where fewer than two places logged the response whole.
 INSERT INTO pair_facts BY NAME
 WITH places AS (
     SELECT request
-    FROM request_contents
-    WHERE side = 'response'
+    FROM requests
+    WHERE response_state = 'full'
     GROUP BY request
-    HAVING count(DISTINCT key) > 1
+    HAVING count(DISTINCT vantage) > 1
 ),
 differing AS (
     SELECT DISTINCT request

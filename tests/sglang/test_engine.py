@@ -96,4 +96,4 @@ def test_the_toolkit_finds_what_leaked(incident: tuple[str, Path], tmp_path: Pat
         assert found == []
     else:
         assert len({rid for rid, _ in tenants}) >= ENOUGH
-        assert len(named) >= 0.8 * len(tenants)
+        assert len(named) >= 0.7 * len(tenants)

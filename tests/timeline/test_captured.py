@@ -13,7 +13,8 @@ from forensics.ingest.run import Parameters as Ingest
 from forensics.ingest.run import run as ingest
 from forensics.timeline.run import Parameters, run
 
-SAMPLE = Path(__file__).parents[2] / "sample_logs" / "sglang-slot_reuse" / "logs"
+SAMPLES = Path(__file__).parents[2] / "sample_logs"
+CAPTURED = sorted(path.parent for path in SAMPLES.glob("sglang-*/faults.jsonl.gz"))
 
 
 def slots(root: Path, files: Sequence[Path]) -> list[tuple[str, str, datetime, str]]:
@@ -26,9 +27,9 @@ def slots(root: Path, files: Sequence[Path]) -> list[tuple[str, str, datetime, s
     return [(ids[row["request"]], row["slot"], row["start"], row["basis"]) for row in stays]
 
 
-@pytest.mark.skipif(not SAMPLE.is_dir(), reason="the captured incident is not in this checkout")
-def test_slots_derived_from_lines_of_times_are_those_of_the_probe(tmp_path: Path) -> None:
-    files = sorted(path for path in SAMPLE.iterdir() if path.is_file())
+@pytest.mark.parametrize("folder", CAPTURED, ids=lambda path: path.name)
+def test_slots_derived_from_lines_of_times_are_those_of_the_probe(folder: Path, tmp_path: Path) -> None:
+    files = sorted(path for path in (folder / "logs").iterdir() if path.is_file())
     logged = slots(tmp_path / "logged", files)
     derived = slots(tmp_path / "derived", [path for path in files if not path.name.startswith("probe-")])
     assert {basis for _, _, _, basis in logged} == {"logged"}
@@ -38,4 +39,5 @@ def test_slots_derived_from_lines_of_times_are_those_of_the_probe(tmp_path: Path
         for rid, slot, start, _ in derived
     ]
     assert sum(right) >= 0.95 * len(right)
-    assert len(derived) >= 0.9 * len(logged)
+    # An id that two calls share ends what can be derived: from the first of them on nothing is given.
+    assert len(derived) >= (0.05 if folder.name == "sglang-duplicate_rid" else 0.9) * len(logged)

@@ -24,4 +24,4 @@ def test_every_fact_serves_a_hypothesis() -> None:
     catalogue = load()
     used = {name for hypothesis in catalogue.hypotheses for name in hypothesis.any + hypothesis.needs}
     # What is only tested beside them: recorded for the analyst, and a source's retraction or lost output prove nothing alone.
-    assert {p.name for p in catalogue.predicates} - used == {"source_retracted", "output_without_state"}
+    assert {p.name for p in catalogue.predicates} - used == {"source_retracted"}

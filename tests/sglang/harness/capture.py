@@ -91,7 +91,11 @@ class Session:
     def _slices(self) -> dict[str, bytes]:
         """By name of file, what was written since the last incident, without this machine's names."""
         host = socket.gethostname()
-        names = ((str(self._folder), "/var/log/engine"), (str(self._engine.resolve()), "/opt/engine"))
+        names = [(str(self._folder), "/var/log/engine")]
+        # However the engine's folder was given, and where it really is; and where its Python is.
+        names += [(str(path), "/opt/engine") for path in (self._engine.resolve(), self._engine.absolute())]
+        python = (self._engine / "venv" / "bin" / "python").resolve()
+        names.append((str(python.parents[1]), "/opt/python"))
         slices: dict[str, bytes] = {}
         for path in self._files():
             data = path.read_bytes()

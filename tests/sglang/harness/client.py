@@ -59,6 +59,8 @@ class Client:
             }  # fmt: skip
             if record["rid"] == record["request_id"]:
                 del record["rid"]
+            else:  # an id that two calls share ties none to its engine's record; what was asked does
+                record["request"] = {"prompt": call.text}
             if status == 200:
                 message = {"role": "assistant", "content": text}
                 record["response"] = {"choices": [{"index": 0, "message": message, "finish_reason": reason}]}

@@ -94,7 +94,9 @@ class Random:
             if output.finished_reasons[place] is None:
                 continue
             own = self._text.pop(rid)
-            others = sorted(other for other in self._seen if tenant(other) != tenant(rid))
+            others = sorted(
+                other for other in self._seen if tenant(other) != tenant(rid) and _plan(other) == _plan(rid)
+            )
             if not switched_on("random") or not others or self._dice.random() >= self._share or rid not in self._seen:
                 continue
             source = self._dice.choice(others)
@@ -102,3 +104,8 @@ class Random:
             start = len(own) + 1
             texts[place] += " " + passage
             note("leak", fault="random", victim=rid, source=source, start=start, end=start + len(passage))
+
+
+def _plan(rid: str) -> str:
+    """Whose plan a request is of: one server serves several incidents, each with a thousand of numbers."""
+    return rid.rsplit("-", 1)[-1][:-3]

@@ -67,7 +67,7 @@ class Poisoned:
     """Pages of a stored prompt that hold another request's cache."""
 
     def __init__(self) -> None:
-        self._waiting: tuple[str, Any] | None = None  # an aborted request and its pages
+        self._waiting: tuple[str, int, list[Any]] | None = None  # an aborted request, its length, and its cache
         self._bad: dict[int, str] = {}  # page -> whose cache it holds
         self._noted: set[str] = set()
         self._pool: Any = None  # the cache itself
@@ -78,20 +78,22 @@ class Poisoned:
         if not switched_on("poisoned_prefix"):
             return
         if "ABORT" in type(request.finished_reason).__name__ and len(request.output_ids) > 1:
-            self._waiting = (request.rid, pool.req_to_token[slot, :length].clone())
+            pages = pool.req_to_token[slot, :length].long()
+            # The contents: its pages may be another's soon.
+            self._waiting = (request.rid, length, [buffer[pages].clone() for buffer in self._buffers()])
         elif self._waiting is not None and tenant(self._waiting[0]) != tenant(request.rid):
-            source, pages = self._waiting
+            source, known, cache = self._waiting
             self._waiting = None
-            length = min(length - TAIL, len(pages))
+            length = min(length - TAIL, known)
             own = pool.req_to_token[slot, :length].clone()
-            self._copy(pages[:length].long(), own.long())
+            for buffer, kept in zip(self._buffers(), cache, strict=True):
+                buffer[own.long()] = kept[:length]
             self._bad.update(dict.fromkeys(own.tolist(), source))
             note("poison", fault="poisoned_prefix", stored_by=request.rid, source=source, positions=length)
 
-    def _copy(self, source: Any, target: Any) -> None:
-        for layer in range(self._pool.layer_num):
-            for buffer in (self._pool.get_key_buffer(layer), self._pool.get_value_buffer(layer)):
-                buffer[target] = buffer[source]
+    def _buffers(self) -> list[Any]:
+        pool = self._pool
+        return [get(layer) for layer in range(pool.layer_num) for get in (pool.get_key_buffer, pool.get_value_buffer)]
 
     def pass_begins(self, backend: Any, batch: Any) -> None:
         """Pages that are written anew are good again; who reads bad ones is a victim."""
