@@ -80,7 +80,8 @@ def needed_bits(candidate: Candidate, evidence: Evidence, parameters: Parameters
     if unit in evidence.not_before or evidence.likeness.get(unit, 0.0) >= parameters.same_question:
         needed = PARTICULARS_BITS
     share = ONLY_SHARE
-    if len(candidate.carriers - {unit}) >= OTHERS:
+    # The crowd is of any time, and has the recipient and this unit in it.
+    if max(len(candidate.carriers - {unit}), candidate.crowd - 2) >= OTHERS:
         needed, share = max(needed, PARTICULARS_BITS), OTHERS_SHARE
     return max(needed, share * float(evidence.strength.term_bits.sum()))
 

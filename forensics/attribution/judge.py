@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from forensics.attribution.candidates import Candidate, Excluded
 from forensics.attribution.findings import TRIED, Evidence, Judged
-from forensics.attribution.generated import judge_generated
+from forensics.attribution.generated import judge_generated, near
 from forensics.attribution.mixed import is_mixed, judge_mixed
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.sources import Source, leading, leading_units, rank
@@ -74,6 +74,14 @@ def least_bits(candidate: Candidate, evidence: Evidence, parameters: Parameters)
     return parameters.possible_bits
 
 
+def _says_something(evidence: Evidence) -> bool:
+    """Has the passage a word that tells what it is about, or were the two served beside each other?
+
+    An altered match is made of pieces; of pieces that hold common words alone, two texts of one habit have many.
+    """
+    return bool(evidence.strength.term_bits.any()) or any(near(source) for source in leading(evidence.sources))
+
+
 def _supplied(
     candidate: Candidate,
     evidence: Evidence,
@@ -89,6 +97,8 @@ def _supplied(
     least = least_bits(candidate, evidence, parameters)
     if net < least:
         return dropped("too_weak", f"net {net:.1f} bits, {least} needed")
+    if kind == "altered" and evidence.q_value is None and not _says_something(evidence):
+        return dropped("too_weak", f"net {net:.1f} bits, in pieces, of words that many tenants use")
     if evidence.transcript and "same_question" not in parameters.without_rules:
         return dropped("same_question", "the other text quotes a conversation in which this question was asked")
     units = leading_units(supplied)

@@ -1,0 +1,62 @@
+"""What several tenants have in common names none of them: given text, frames, common words in pieces."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from forensics.attribution.candidates import Alteration, Candidate, Excluded, Holder
+from forensics.attribution.findings import Evidence, Judged
+from forensics.attribution.generated import needed_bits
+from forensics.attribution.judge import judge
+from forensics.attribution.parameters import Parameters
+from forensics.attribution.sources import Source
+from forensics.attribution.strength import Strength
+
+FAR_US = 40 * 60 * 1_000_000
+
+
+def strength(telling: float) -> Strength:
+    """A passage of 200 bits, `telling` of them in a word that says what it is about."""
+    terms = np.array([7], dtype=np.uint64)
+    return Strength(200.0, 200.0, 12, 20.0, terms, np.array([telling]), np.array([20.0]))
+
+
+def evidence(telling: float, sources: list[Source], only: float = 0.0) -> Evidence:
+    return Evidence(strength(telling), 40.0, sources, 0.0, {}, {3: (only, 0.0)}, 0.5, first_unit=3)
+
+
+def candidate(side: int, carriers: set[int], crowd: int, pieces: bool = False) -> tuple[Candidate, list[Source]]:
+    holder = Holder(9, 3, side, 0, 90, 0, 90, 90)
+    alteration = Alteration(((0, 40), (50, 90)), 10.0, 9, 2, 0, pieces=pieces)
+    made = Candidate(0, 0, 0, 0, 90, "target", False, (holder,), frozenset(carriers), crowd, alteration)
+    return made, [Source(holder, 3, "r-3", "text", FAR_US, False, False)]
+
+
+@pytest.mark.parametrize(
+    ("carriers", "crowd", "needed"),
+    [({3}, 2, 24.0), ({3, 4}, 3, 24.0), ({3, 4, 5}, 4, 72.0), ({3}, 4, 72.0)],
+)
+def test_what_more_tenants_were_given_needs_more_that_one_of_them_alone_asked(
+    carriers: set[int], crowd: int, needed: float
+) -> None:
+    """Of 360 telling bits one rare word is enough where the source alone has the text, and a fifth where four have it."""
+    made, sources = candidate(1, carriers, crowd)
+    assert needed_bits(made, evidence(360.0, sources), Parameters(), 3, placed=False) == needed
+
+
+def test_pieces_of_what_several_tenants_were_given_whole_are_a_frame() -> None:
+    made, sources = candidate(1, {3, 4, 5}, 3, pieces=True)
+    found = judge(made, evidence(60.0, sources, only=50.0), Parameters())
+    assert isinstance(found, Excluded) and found.rule == "model_phrase"
+    made, sources = candidate(1, {3}, 2, pieces=True)
+    found = judge(made, evidence(60.0, sources, only=50.0), Parameters())
+    assert isinstance(found, Judged) and found.units == [3]
+
+
+def test_pieces_of_common_words_name_nobody() -> None:
+    made, sources = candidate(0, {3}, 2)
+    found = judge(made, evidence(0.0, sources), Parameters())
+    assert isinstance(found, Excluded) and found.rule == "too_weak"
+    found = judge(made, evidence(15.0, sources), Parameters())
+    assert isinstance(found, Judged) and found.units == [3]
