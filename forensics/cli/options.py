@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -117,6 +118,24 @@ Canaries = Annotated[
         show_default=False,
     ),
 ]  # fmt: skip
+
+
+def release(value: str | None) -> str | None:
+    """A release of the engine such as 0.5.18 or 0.5.10.post1. Raises typer.BadParameter for anything else."""
+    if value is not None and re.fullmatch(r"\d{1,4}\.\d{1,4}(\.\d{1,4})?(\.?(post|rc)\d{1,4})?", value) is None:
+        raise typer.BadParameter("a release such as 0.5.18 is needed")
+    return value
+
+
+EngineVersion = Annotated[
+    str | None,
+    typer.Option(
+        "--engine-version",
+        metavar="X.Y.Z",
+        callback=release,
+        help="Release of SGLang, for logs that do not tell it: it says in which order slots are given again.",
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of every random choice.")]
 
 

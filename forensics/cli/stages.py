@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from forensics.cli.options import (
     Canaries,
     CaseArgument,
+    EngineVersion,
     Json,
     Memory,
     Quiet,
@@ -45,6 +46,7 @@ def attribute(
 
 def timeline(
     case: CaseArgument,
+    engine_version: EngineVersion = None,
     memory: Memory = "2G",
     threads: Threads = 2,
     json: Json = False,
@@ -52,7 +54,8 @@ def timeline(
     verbose: Verbose = 0,
 ) -> None:
     """Work out who was in which worker with whom, and when."""
-    _stage("timeline", "timeline", case, {}, memory, threads, json, quiet, verbose)
+    settings = {"engine_version": engine_version}
+    _stage("timeline", "timeline", case, settings, memory, threads, json, quiet, verbose)
 
 
 def scope(

@@ -460,3 +460,9 @@ def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere(incident: Path, tmp
     assert b"\x1b[" not in out and b"log.jsonl" in out
     elsewhere = forensics("ingest", incident / "log.jsonl", "--case", tmp_path / "other")
     assert "\x1b[" not in elsewhere.stderr and "ingest" in elsewhere.stderr
+
+
+@pytest.mark.parametrize(("value", "code"), [("0.5.18", 10), ("0.5.10.post1", 10), ("newest", 2), ("0.5; drop", 2)])
+def test_the_release_of_the_engine_is_checked(tmp_path: Path, value: str, code: int) -> None:
+    """A right one goes on to the case, which is not there."""
+    assert forensics("timeline", tmp_path / "none", "--engine-version", value).returncode == code
