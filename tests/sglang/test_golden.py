@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,6 @@ def test_an_incident_is_small_and_names_no_machine(folder: Path) -> None:
     assert sum(path.stat().st_size for path in files) < 1_500_000
     for path in files:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        assert b"/tmp/wt" not in data and b"/home/" not in data and b"/root/" not in data
+        assert re.search(rb"(?<![\w.:/-])/(?:home|root|tmp|work|mnt|Users)\b", data) is None
     with (folder / "tenants.csv").open(encoding="utf-8", newline="") as table:
         assert next(csv.reader(table)) == ["key", "tenant"]
