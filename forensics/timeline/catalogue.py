@@ -13,13 +13,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Predicate:
-    """A yes-or-no fact of a leak. `unit`: pair, source or recipient, whichever is counted once."""
+    """A yes-or-no fact of a leak. `unit`: pair, source or recipient, whichever is counted once. `query`: what looks it
+    up, with others of its kind; None where no log tells it."""
 
     name: str
+    query: str | None
     unit: str
     question: str
     flag: str
-    looked_up: bool
 
     @property
     def kind(self) -> str:
@@ -55,8 +56,7 @@ def load() -> Catalogue:
     text = (files("forensics.timeline") / "data" / "mechanisms.toml").read_text(encoding="utf-8")
     data: dict[str, list[dict[str, Any]]] = tomllib.loads(text)
     predicates = tuple(
-        Predicate(row["name"], row["unit"], row["question"], row["flag"], row.get("looked_up", True))
-        for row in data["predicate"]
+        Predicate(row["name"], row.get("query"), row["unit"], row["question"], row["flag"]) for row in data["predicate"]
     )
     hypotheses = tuple(
         Hypothesis(

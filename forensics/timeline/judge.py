@@ -137,7 +137,7 @@ def _status(
     alpha: float,
     family: int,
 ) -> str:
-    if not predicate.looked_up or all(fact.leak is None for fact in sets):
+    if predicate.query is None or all(fact.leak is None for fact in sets):
         return NOT_TESTABLE
     if result.leaks == 0:
         return "no_controls"
@@ -154,7 +154,7 @@ def _status(
 
 def _finding(predicate: Predicate, status: str, result: Matched, p_holm: float | None, sets: int) -> str:
     if status == NOT_TESTABLE:
-        if not predicate.looked_up:
+        if predicate.query is None:
             return "no log that is read here tells it"
         return "the logs do not tell it of any leak" if sets else "there is no leak to test it on"
     if status == "no_controls":

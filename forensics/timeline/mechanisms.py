@@ -68,9 +68,9 @@ def fill(case: Case, settings: Settings) -> tuple[dict[str, Any], list[str]]:
     """
     _pairs(case, settings)
     catalogue = known.load()
-    for predicate in catalogue.predicates:
-        if predicate.looked_up:
-            case.run(f"timeline/predicate_{predicate.name}")
+    case.run("timeline/cached_prefixes", {"of_leaks": True, "low": None, "high": None})
+    for query in sorted({predicate.query for predicate in catalogue.predicates if predicate.query is not None}):
+        case.run(f"timeline/predicate_{query}")
     facts = _facts(case)
     tests = {
         level: judge_predicates(catalogue, level, facts[level], settings.alpha) for level in ("probable", "possible")
@@ -162,15 +162,21 @@ def _exposures(
     """Those who share a slot, a pass or a prefix with a leak: where that stands as mechanism, or cannot be judged."""
     standing = {test.predicate.name for test in tests if claimed(test, alpha)}
     open_ = {test.predicate.name for test in tests if test.status in ("too_few", "no_contrast")}
-    for query, predicates in (
-        ("timeline/exposures_slot", {"slot_reused", "slot_reused_after_abort", "slot_given"}),
-        ("timeline/exposures_batch", {"same_batch", "same_prefill_batch"}),
-        ("timeline/exposures_prefix", {"poisoned_prefix"}),
-        ("timeline/exposures_namespace", {"excess_cached", "prefix_hit_on_source"}),
+    time: dict[str, object] = {"low": low, "high": high}
+    for relation, predicates in (
+        ("slot", {"slot_reused", "slot_reused_after_abort", "slot_given"}),
+        ("batch", {"same_batch", "same_prefill_batch"}),
+        ("prefix", {"poisoned_prefix"}),
+        ("namespace", {"excess_cached", "prefix_hit_on_source"}),
     ):
-        if predicates & (standing | open_):
-            limits: dict[str, object] = {"supported": bool(predicates & standing), "low": low, "high": high}
-            case.run(query, limits)
+        if not predicates & (standing | open_):
+            continue
+        supported: dict[str, object] = {"supported": bool(predicates & standing)}
+        if relation == "prefix":
+            case.run("timeline/cached_prefixes", time | {"of_leaks": False})
+            case.run("timeline/exposures_prefix", supported)
+        else:
+            case.run(f"timeline/exposures_{relation}", time | supported)
 
 
 def _summary(

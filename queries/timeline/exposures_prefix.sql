@@ -1,55 +1,11 @@
 -- question: which unaffected requests hit a cached prefix that proven leaks share, with no flush between?
--- inputs:   leak_pairs, pair_facts, cache_hits, joined_requests, request_contents, contents, engine_events, fragments
+-- inputs:   leak_pairs, pair_facts, cached_prefixes, joined_requests, fragments
 -- grain:    one row per request
--- parameters: low, high (of the fault; null: no limit), supported (whether the relation stands)
+-- parameters: supported (whether the relation stands)
 -- order:    none (INSERT)
 -- Prefixes are compared as in predicate_poisoned_prefix.
 INSERT INTO exposures BY NAME
-WITH hitting AS (
-    SELECT j.request
-    FROM joined_requests AS j
-    LEFT JOIN cache_hits AS h ON h.request = j.request
-    WHERE coalesce(h.cached_tokens, j.cached_tokens) > 0
-        AND ($low::TIMESTAMP IS NULL OR coalesce(j.finished_at, j.received_at) >= $low::TIMESTAMP)
-        AND ($high::TIMESTAMP IS NULL OR j.received_at <= $high::TIMESTAMP)
-),
-spoken AS (
-    SELECT u.request, u.key, string_agg(c.text, chr(10) ORDER BY u.ordinal, u.field) AS text
-    FROM request_contents AS u
-    INNER JOIN hitting AS m ON m.request = u.request
-    INNER JOIN contents AS c ON c.content = u.content
-    WHERE u.side = 'prompt'
-    GROUP BY u.request, u.key
-),
-prompts AS (
-    SELECT request, max_by(text, (length(text), text)) AS text
-    FROM spoken
-    GROUP BY request
-),
-flushes AS (
-    SELECT worker, "at"
-    FROM engine_events
-    WHERE kind = 'cache_flush' AND "at" IS NOT NULL
-),
-cached AS (
-    SELECT
-        q.request,
-        q.text,
-        coalesce(h.worker, j.worker, 'unknown') AS worker,
-        coalesce(h.own_namespace, '') AS namespace,
-        coalesce(h.cached_tokens, j.cached_tokens) AS tokens,
-        floor(0.8 * length(q.text) * least(1, coalesce(h.cached_tokens, j.cached_tokens) / nullif(j.prompt_tokens, 0)))::BIGINT AS size,
-        (
-            SELECT count(*)
-            FROM flushes AS f
-            WHERE f.worker = coalesce(h.worker, j.worker) AND f."at" <= j.received_at
-        ) AS flush
-    FROM prompts AS q
-    INNER JOIN joined_requests AS j ON j.request = q.request
-    LEFT JOIN cache_hits AS h ON h.request = q.request
-    WHERE coalesce(h.cached_tokens, j.cached_tokens) IS NOT NULL AND j.prompt_tokens > 0
-),
-leaks AS (
+WITH leaks AS (
     SELECT p.recipient, min(n.fragment_id) AS fragment_id
     FROM leak_pairs AS p
     INNER JOIN pair_facts AS f
@@ -67,14 +23,14 @@ bad AS (
         left(c.text, c.size) AS prefix,
         count(*) AS leaks,
         min(l.fragment_id) AS fragment_id
-    FROM cached AS c
+    FROM cached_prefixes AS c
     INNER JOIN leaks AS l ON l.recipient = c.request
     WHERE c.size >= 16
     GROUP BY c.worker, c.namespace, c.flush, left(c.text, c.size)
 ),
 shared AS (
     SELECT c.request, max(c.tokens) AS tokens, sum(b.leaks)::BIGINT AS leaks, min(b.fragment_id) AS fragment_id
-    FROM cached AS c
+    FROM cached_prefixes AS c
     INNER JOIN bad AS b
         ON b.worker = c.worker AND b.namespace = c.namespace AND b.flush = c.flush
         AND left(b.prefix, 16) = left(c.text, 16)

@@ -16,7 +16,7 @@ def test_every_fact_has_its_query_and_a_flag() -> None:
     predicates = load().predicates
     assert {p.unit for p in predicates} == {"pair", "source", "recipient"}
     shipped = {name for name in query_names() if name.startswith("timeline/predicate_")}
-    assert shipped == {f"timeline/predicate_{p.name}" for p in predicates if p.looked_up}
+    assert shipped == {f"timeline/predicate_{p.query}" for p in predicates if p.query}
     assert all(predicate.flag for predicate in predicates)
 
 
