@@ -33,6 +33,7 @@ from forensics.text.words import Keys, Words, terms
 STRAY_BITS = 20.0  # bits of words that only the source's surroundings hold
 REPEATED_SHARE = 0.75  # of the passage's bits in the source's surroundings, above which these say it twice
 OWN_RATIO = 8.0  # how many times more than the recipient's surroundings alone have
+LOOKED_BACK = 24  # code points before an edge in which its last sign is looked for
 EDGE = 4  # units at the beginning that may agree by chance
 SENTENCE_ENDS = frozenset(".!?。！？…؟۔।:：\n")
 ASKED = 120  # units at the end of a question,
@@ -118,8 +119,7 @@ def breaks(texts: Texts, candidate: Candidate, holder: Holder) -> bool:
         one, other = candidate.start + step, holder.other_start + step
         if one >= here.units.size or other >= there.units.size or here.units[one] != there.units[other]:
             return False
-        before, behind = answer[: here.span(one, one + 1)[0]], text[: there.span(other, other + 1)[0]]
-        if _ends(before) and _goes_on(behind):
+        if _ends(_last(answer, here.span(one, one + 1)[0])) and _goes_on(_last(text, there.span(other, other + 1)[0])):
             return True
     return False
 
@@ -165,11 +165,14 @@ def _rest(texts: Texts, content: int, start: int, end: int) -> Keys:
     return distinct(terms(part))
 
 
-def _ends(before: str) -> bool:
-    head = before[-24:].rstrip(" \t")
-    return not head or head[-1] in SENTENCE_ENDS
+def _last(text: str, end: int) -> str:
+    """The sign before `end`, spaces apart; empty at the beginning of a text."""
+    return text[max(0, end - LOOKED_BACK) : end].rstrip(" \t")[-1:]
 
 
-def _goes_on(before: str) -> bool:
-    head = before[-24:].rstrip(" \t")
-    return bool(head) and (head[-1].isalnum() or head[-1] in ",、，،(（-")
+def _ends(last: str) -> bool:
+    return not last or last in SENTENCE_ENDS
+
+
+def _goes_on(last: str) -> bool:
+    return last.isalnum() or (bool(last) and last in ",、，،(（-")

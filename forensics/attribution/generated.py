@@ -24,11 +24,11 @@ WHOLE = 0.9  # share of a response that must be foreign for it to be another req
 ONLY_BITS = 10.0
 # and this share of the passage's telling terms: in a long passage one rare word meets a prompt by chance,
 ONLY_SHARE = 0.02
-OTHERS = 2  # where so many more tenants were given it and none supplied it, the model may say it to anybody:
-OTHERS_SHARE = 0.2  # then what only one prompt has must be so much of it
 LATER_BITS = 24.0  # two or more where another tenant was given it earlier, or nothing else speaks for it
 ONLY_RATIO = 3.0  # how many times more than the recipient's prompt alone has
 PARTICULARS_BITS = 40.0  # the same where time or the question speaks against it
+OTHERS = 2  # where so many more tenants were given it and none supplied it, the model may say it to anybody:
+OTHERS_SHARE = 0.2  # then what only one prompt has must be so much of it
 NO_KIN = 0.1  # kinship below which a text has nothing to do with a prompt
 NEAR_US = 1_800_000_000  # from the source's arrival to the recipient's end, on the same worker (stale caches live long)
 NEAR_US_UNPLACED = 120_000_000  # the same where the worker is not known

@@ -61,8 +61,8 @@ def results(work: Iterable[Work], workers: int, folder: Path, *, parallel: bool)
                 # Nothing but the future is kept: a block of a compressed file is megabytes.
                 waiting.append((account, None if future else item, future))
                 running += future is not None
-                ahead += _size(item) if future is not None else 0
                 sizes.append(_size(item) if future is not None else 0)
+                ahead += sizes[-1]
                 # What needs no process goes on at once: a member of an archive lies on the disk until it has.
                 while waiting and (
                     running > workers + (2 if ahead > _AHEAD_BYTES else _AHEAD)

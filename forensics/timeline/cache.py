@@ -124,37 +124,46 @@ def _judge(
         if excess:
             wanted[i] = max(0.0, cached[i] / prompt[i] - _SHARE) * size
     begun = np.array(sorted(starts), dtype=np.int64)
-    for i, needed in wanted.items():
-        if not len(begun) or begun[0] > received[i]:
-            continue  # what the cache held when the log begins is not known
-        source = _explains(i, needed, row, place, hashes, own, received, at)
-        if source is not None:
-            found[i] = (found[i][0], found[i][1], source)
+    # What the cache held when the log begins is not known.
+    asked = {i: needed for i, needed in wanted.items() if len(begun) and begun[0] <= received[i]}
+    for i, source in _explained(asked, row, place, hashes, own, received, at).items():
+        found[i] = (found[i][0], found[i][1], source)
     return found
 
 
-def _explains(
-    i: int,
-    needed: float,
+def _explained(
+    asked: dict[int, float],
     row: np.ndarray[Any, Any],
     place: np.ndarray[Any, Any],
     hashes: np.ndarray[Any, Any],
     own: np.ndarray[Any, Any],
     received: np.ndarray[Any, Any],
     at: np.ndarray[Any, Any],
-) -> int | None:
-    """The earliest call of another namespace that begins with the first `needed` bytes of call `i`."""
+) -> dict[int, int]:
+    """For a call and how many first bytes of it need explaining: the earliest call of another namespace that begins so.
+
+    The beginnings are sorted by place and hash.
+    """
     import numpy as np
 
     from forensics.timeline.prefixes import GRID
 
-    own_rows = np.flatnonzero((row == i) & (GRID[place] >= needed))
-    if not len(own_rows):
-        return None
-    here = own_rows[np.argmin(place[own_rows])]
-    same = np.flatnonzero((place == place[here]) & (hashes == hashes[here]) & (own[row] != own[i]))
-    same = same[received[row[same]] <= at[i]]
-    return int(row[same[np.lexsort((row[same], received[row[same]]))[0]]]) if len(same) else None
+    by_row = np.argsort(row, kind="stable")
+    rows = row[by_row]
+    edges = np.flatnonzero((np.diff(place) != 0) | (np.diff(hashes) != 0)) + 1
+    found: dict[int, int] = {}
+    for i, needed in asked.items():
+        mine = by_row[np.searchsorted(rows, i) : np.searchsorted(rows, i, side="right")]
+        long = mine[GRID[place[mine]] >= needed]
+        if not len(long):
+            continue
+        here = long[np.argmin(place[long])]
+        block = int(np.searchsorted(edges, here, side="right"))
+        same = row[edges[block - 1] if block else 0 : edges[block] if block < len(edges) else len(row)]
+        same = same[(own[same] != own[i]) & (received[same] <= at[i])]
+        if len(same):
+            found[i] = int(same[np.lexsort((same, received[same]))[0]])
+    return found
 
 
 def _times(calls: pa.Table, name: str) -> np.ndarray[Any, Any]:
