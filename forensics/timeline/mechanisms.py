@@ -163,6 +163,7 @@ def _exposures(
     standing = {test.predicate.name for test in tests if claimed(test, alpha)}
     open_ = {test.predicate.name for test in tests if test.status in ("too_few", "no_contrast")}
     time: dict[str, object] = {"low": low, "high": high}
+    case.run("timeline/exposed")
     for relation, predicates in (
         ("slot", {"slot_reused", "slot_reused_after_abort", "slot_given"}),
         ("batch", {"same_batch", "same_prefill_batch"}),
@@ -177,6 +178,7 @@ def _exposures(
             case.run("timeline/exposures_prefix", supported)
         else:
             case.run(f"timeline/exposures_{relation}", time | supported)
+    case.run("timeline/exposures")
 
 
 def _summary(

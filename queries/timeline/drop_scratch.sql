@@ -14,4 +14,5 @@ DROP TABLE IF EXISTS llama_stays;
 DROP TABLE IF EXISTS time_stats;
 DROP TABLE IF EXISTS place_workers;
 DROP TABLE IF EXISTS request_workers;
-DROP TABLE IF EXISTS cached_prefixes
+DROP TABLE IF EXISTS cached_prefixes;
+DROP TABLE IF EXISTS exposed

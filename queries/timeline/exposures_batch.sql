@@ -1,9 +1,9 @@
--- question: which unaffected requests were in a forward pass that held source and recipient of a proven leak?
--- inputs:   leak_pairs, batch_members, batches, joined_requests, fragments
+-- question: which requests were in a forward pass that held source and recipient of a proven leak?
+-- inputs:   leak_pairs, batch_members, batches, fragments, exposed (added to)
 -- grain:    one row per request
 -- parameters: supported (whether the relation stands)
 -- order:    none (INSERT)
-INSERT INTO exposures BY NAME
+INSERT INTO exposed BY NAME
 WITH leaks AS (
     SELECT DISTINCT source, recipient
     FROM leak_pairs
@@ -36,18 +36,11 @@ shared AS (
 )
 SELECT
     s.request,
-    j.request_id,
-    j.tenant_id,
-    j.received_at,
-    j.worker,
     'batch' AS relation,
     s.passes || ' passes' AS shared,
     s.leaks,
     s.fragment_id,
     'same_batch' AS predicate,
-    $supported::BOOLEAN AS supported,
-    j.examinable
+    $supported::BOOLEAN AS supported
 FROM shared AS s
-INNER JOIN joined_requests AS j ON j.request = s.request
-WHERE NOT EXISTS (SELECT 1 FROM fragments AS f WHERE f.request = s.request)
-    AND NOT EXISTS (SELECT 1 FROM leaks AS l WHERE l.source = s.request)
+WHERE NOT EXISTS (SELECT 1 FROM leaks AS l WHERE l.source = s.request)

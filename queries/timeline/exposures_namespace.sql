@@ -1,10 +1,10 @@
--- question: which unaffected requests got more from the cache than their own namespace explains?
--- inputs:   leak_pairs, cache_hits, joined_requests, fragments
+-- question: which requests got more from the cache than their own namespace explains?
+-- inputs:   leak_pairs, cache_hits, joined_requests, fragments, exposed (added to)
 -- grain:    one row per request
 -- parameters: low, high (of the fault; null: no limit), supported (whether the relation stands)
 -- order:    none (INSERT)
 -- Only where a proven leak has such a hit too; `leaks` counts those on the same worker.
-INSERT INTO exposures BY NAME
+INSERT INTO exposed BY NAME
 WITH named AS (
     SELECT f.request, h.worker, min(f.fragment_id) AS fragment_id
     FROM fragments AS f
@@ -27,19 +27,13 @@ shared AS (
 )
 SELECT
     s.request,
-    j.request_id,
-    j.tenant_id,
-    j.received_at,
-    j.worker,
     'prefix' AS relation,
     s.excess_tokens || ' cached tokens of another namespace' AS shared,
     s.leaks,
     s.fragment_id,
     'excess_cached' AS predicate,
-    $supported::BOOLEAN AS supported,
-    j.examinable
+    $supported::BOOLEAN AS supported
 FROM shared AS s
 INNER JOIN joined_requests AS j ON j.request = s.request
-WHERE NOT EXISTS (SELECT 1 FROM fragments AS f WHERE f.request = s.request)
-    AND ($low::TIMESTAMP IS NULL OR coalesce(j.finished_at, j.received_at) >= $low::TIMESTAMP)
+WHERE ($low::TIMESTAMP IS NULL OR coalesce(j.finished_at, j.received_at) >= $low::TIMESTAMP)
     AND ($high::TIMESTAMP IS NULL OR j.received_at <= $high::TIMESTAMP)

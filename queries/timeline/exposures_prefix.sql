@@ -1,10 +1,10 @@
--- question: which unaffected requests hit a cached prefix that proven leaks share, with no flush between?
--- inputs:   leak_pairs, pair_facts, cached_prefixes, joined_requests, fragments
+-- question: which requests hit a cached prefix that proven leaks share, with no flush between?
+-- inputs:   leak_pairs, pair_facts, cached_prefixes, fragments, exposed (added to)
 -- grain:    one row per request
 -- parameters: supported (whether the relation stands)
 -- order:    none (INSERT)
 -- Prefixes are compared as in predicate_poisoned_prefix.
-INSERT INTO exposures BY NAME
+INSERT INTO exposed BY NAME
 WITH leaks AS (
     SELECT p.recipient, min(n.fragment_id) AS fragment_id
     FROM leak_pairs AS p
@@ -39,17 +39,10 @@ shared AS (
 )
 SELECT
     s.request,
-    j.request_id,
-    j.tenant_id,
-    j.received_at,
-    j.worker,
     'prefix' AS relation,
     s.tokens || ' cached tokens' AS shared,
     s.leaks,
     s.fragment_id,
     'poisoned_prefix' AS predicate,
-    $supported::BOOLEAN AS supported,
-    j.examinable
+    $supported::BOOLEAN AS supported
 FROM shared AS s
-INNER JOIN joined_requests AS j ON j.request = s.request
-WHERE NOT EXISTS (SELECT 1 FROM fragments AS f WHERE f.request = s.request)

@@ -1,9 +1,9 @@
--- question: which unaffected requests had a slot in which a proven leak was handed on?
--- inputs:   leak_pairs, pair_facts, residencies, slot_neighbours, joined_requests, fragments
+-- question: which requests had a slot in which a proven leak was handed on?
+-- inputs:   leak_pairs, pair_facts, residencies, slot_neighbours, fragments, exposed (added to)
 -- grain:    one row per request
 -- parameters: low, high (of the fault; null: no limit), supported (whether the relation stands)
 -- order:    none (INSERT)
-INSERT INTO exposures BY NAME
+INSERT INTO exposed BY NAME
 WITH leaks AS (
     SELECT DISTINCT p.source, p.recipient
     FROM leak_pairs AS p
@@ -38,18 +38,11 @@ shared AS (
 )
 SELECT
     s.request,
-    j.request_id,
-    j.tenant_id,
-    j.received_at,
-    j.worker,
     'slot' AS relation,
     'slot ' || s.slots AS shared,
     s.leaks,
     s.fragment_id,
     'slot_reused' AS predicate,
-    $supported::BOOLEAN AS supported,
-    j.examinable
+    $supported::BOOLEAN AS supported
 FROM shared AS s
-INNER JOIN joined_requests AS j ON j.request = s.request
-WHERE NOT EXISTS (SELECT 1 FROM fragments AS f WHERE f.request = s.request)
-    AND NOT EXISTS (SELECT 1 FROM leaks AS l WHERE l.source = s.request)
+WHERE NOT EXISTS (SELECT 1 FROM leaks AS l WHERE l.source = s.request)

@@ -288,16 +288,13 @@ def test_fifo_releases_take_the_next_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("events", "reason"),
-    [
-        (Events("w0"), "does not show the scheduler's start"),
-        (started(release=None), "release is unknown"),
-    ],
+    ("begins", "reason"),
+    [(False, "does not show the scheduler's start"), (True, "release is unknown")],
     ids=["no start", "no release"],
 )
-def test_what_the_free_list_needs_and_the_log_lacks_is_named(events: Events, reason: str, tmp_path: Path) -> None:
-    events = Events(events.worker)
-    if "release" in reason:
+def test_what_the_free_list_needs_and_the_log_lacks_is_named(begins: bool, reason: str, tmp_path: Path) -> None:
+    events = Events("w0")
+    if begins:
         events.add("scheduler_start", -60, counts={"max_running_requests": 8})
     stats(events, "s", 0.1, 100, 8000, 8)
     case, summary = timeline(two_calls(), tmp_path / "c", events)
