@@ -149,7 +149,7 @@ def test_a_line_of_300_megabytes(
     assert (file["records"], file["rejected"]) == (2, 1)
     assert file["content_bytes"] == (tmp_path / "log.jsonl").stat().st_size
     assert _accounted(file)
-    assert 300_000_000 < done.peak < 1 << 30
+    assert 50_000_000 < done.peak < 1 << 30  # of no command that runs at all is it less
 
 
 def test_the_same_file_twice_changes_nothing(
