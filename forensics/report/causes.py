@@ -9,6 +9,7 @@ from typing import Any
 from forensics.case.lanes import lanes
 from forensics.case.pseudonyms import Pseudonyms
 from forensics.case.store import Case
+from forensics.case.words import ratio
 from forensics.report.pictures import Bar, Lanes
 from forensics.report.render import minute_down, minute_up
 
@@ -188,8 +189,4 @@ def _order(key: tuple[str, str | None], stays: Sequence[tuple[Any, ...]]) -> tup
 def _odds(odds: float | None, low: float | None, high: float | None) -> str:
     if odds is None or low is None or high is None:
         return ""
-    return f"{_ratio(odds)} ({_ratio(low)} to {_ratio(high)})"
-
-
-def _ratio(value: float) -> str:
-    return "infinite" if value == float("inf") else f"{value:.3g}"
+    return f"{ratio(odds)} ({ratio(low)} to {ratio(high)})"

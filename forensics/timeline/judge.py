@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from forensics.case.words import counted
+from forensics.case.words import counted, ratio
 from forensics.timeline.catalogue import Catalogue, Hypothesis, Predicate
 from forensics.timeline.exact import Matched, Stratum, holm, matched
 
@@ -166,7 +166,7 @@ def _finding(predicate: Predicate, status: str, result: Matched, p_holm: float |
         return f"{figures}: in every set the leak and all its controls are alike, which says nothing either way"
     if result.odds_ratio is None:
         return f"{figures}: it is true of none"
-    odds = f"odds ratio {_ratio(result.odds_ratio)} ({_ratio(result.low)} to {_ratio(result.high)})"
+    odds = f"odds ratio {ratio(result.odds_ratio)} ({ratio(result.low)} to {ratio(result.high)})"
     numbers = f"{figures}; {odds}, p {_p(result.p_value)}, corrected {_p(p_holm)}"
     if status == "too_few":
         return f"{numbers}; so few leaks could not have shown it: the least p they can give is {_p(result.least_p)}"
@@ -270,12 +270,6 @@ def _mechanism(
                 kept = EXPLAINED
             return verdict(kept, f"{best.predicate.question}: {best.finding}", best)
     return verdict(NOT_TESTABLE, "; ".join(sorted({test.finding for test in asked})))
-
-
-def _ratio(value: float | None) -> str:
-    if value is None:
-        return "unknown"
-    return "infinite" if math.isinf(value) else f"{value:.3g}"
 
 
 def _p(value: float | None) -> str:

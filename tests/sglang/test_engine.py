@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from tests.sglang.harness import capture
 from tests.sglang.harness.traffic import FAULTS
 from tests.support.engine_record import events, probe_events, recorded, told_by_probe
+from tests.support.incident import check
 
 ENGINE = Path(os.environ.get("FORENSICS_ENGINE", ".engine")).resolve()
 ENOUGH = 30
@@ -69,31 +69,8 @@ def test_spans_name_the_same_batches(incident: tuple[str, Path]) -> None:
     assert len(complete) == len(passes) and complete == passes
 
 
-def test_the_toolkit_finds_what_leaked(incident: tuple[str, Path], tmp_path: Path) -> None:
-    from forensics import pipeline  # noqa: F401  # the library is here
-    from forensics.cli.main import main
-
+def test_the_toolkit_finds_what_leaked_and_through_what(incident: tuple[str, Path], tmp_path: Path) -> None:
     fault, folder = incident
-    case = tmp_path / "case"
-    with pytest.raises(SystemExit) as end:
-        sys.argv = [
-            "forensics",
-            "run",
-            str(folder / "logs"),
-            "--tenants",
-            str(folder / "tenants.csv"),
-            "--case",
-            str(case),
-        ]
-        main()
-    assert end.value.code in (0, None)
-    truth = events(folder / "truth.jsonl")
-    tenants = {(row["response_request_id"], row["source_tenant_id"]) for row in truth}
-    found = [f for f in events(case / "out" / "fragments.jsonl") if f["verdict"] in ("probable", "confirmed")]
-    named = {(f["recipient_request_id"], source) for f in found for source in f["sources"] if len(f["sources"]) == 1}
-    assert named <= tenants  # a wrong tenant is worse than a miss
-    if fault == "clean":
-        assert found == []
-    else:
-        assert len({rid for rid, _ in tenants}) >= ENOUGH
-        assert len(named) >= 0.7 * len(tenants)
+    victims = {row["response_request_id"] for row in events(folder / "truth.jsonl")}
+    assert len(victims) >= (0 if fault == "clean" else ENOUGH)
+    check(fault, folder, tmp_path / "case")

@@ -16,18 +16,9 @@ from forensics.case.store import Case
 from forensics.ingest.run import Parameters as Ingest
 from forensics.ingest.run import run as ingest
 from forensics.timeline.run import Parameters, run
+from tests.support.incident import MECHANISMS, check
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
-# What each fault is in the catalogue of mechanisms; one of its class must come first. None may where there is none.
-MECHANISMS = {
-    "slot_reuse": "M4",
-    "cross_salt": "M20",
-    "poisoned_prefix": "M7",
-    "shifted": "M28",
-    "duplicate_rid": "M1",
-    "random": None,
-    "clean": None,
-}
 CAPTURED = [fault for fault in MECHANISMS if (SAMPLES / f"sglang-{fault}" / "faults.jsonl.gz").exists()]
 
 
@@ -136,16 +127,4 @@ def test_a_cache_that_fills_is_no_poisoned_prefix(read: Read) -> None:
 @pytest.mark.parametrize("fault", CAPTURED)
 def test_from_files_to_the_mechanism(fault: str, tmp_path: Path) -> None:
     """All of it, with attribution's own findings: nobody is named wrongly, and the mechanism is the same."""
-    from forensics import pipeline
-
-    folder = SAMPLES / f"sglang-{fault}"
-    settings = pipeline.PipelineParameters((folder / "logs",), tenants=folder / "tenants.csv")
-    root = pipeline.run(tmp_path / "case", settings).root
-    found = [f for f in events(root / "out" / "fragments.jsonl") if f["verdict"] == "probable"]
-    told = {(f["recipient_request_id"], tuple(f["sources"])) for f in found}
-    truth = {(r["response_request_id"], (r["source_tenant_id"],)) for r in events(folder / "truth.jsonl")}
-    assert told <= truth
-    assert len(told) >= 0.7 * len(truth)
-    with Case.open(root) as case:
-        first = {row["hypothesis"] for row in case.table("mechanism_tests").to_pylist() if row["status"] == "stands"}
-    assert MECHANISMS[fault] in first if MECHANISMS[fault] else not first
+    check(fault, SAMPLES / f"sglang-{fault}", tmp_path / "case")

@@ -1,0 +1,39 @@
+"""A run of a real engine with a known fault, from its files to the mechanism: is what leaked found, nobody else named,
+and the fault recognised? For runs that were captured and for those that are made now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from forensics import pipeline
+from forensics.case.store import Case
+from tests.support.engine_record import events
+
+# What each fault is in the catalogue of mechanisms; one of its class must come first. None may where there is none.
+MECHANISMS = {
+    "slot_reuse": "M4",
+    "cross_salt": "M20",
+    "poisoned_prefix": "M7",
+    "shifted": "M28",
+    "duplicate_rid": "M1",
+    "random": None,
+    "clean": None,
+}
+FOUND = 0.7  # share of the leaks that must be probable; those planted at random are short
+
+
+def check(fault: str, folder: Path, case_folder: Path) -> None:
+    """Run the toolkit on `folder` and hold it to the truth beside the logs. Raises AssertionError."""
+    settings = pipeline.PipelineParameters((folder / "logs",), tenants=folder / "tenants.csv")
+    root = pipeline.run(case_folder, settings).root
+    found = [f for f in events(root / "out" / "fragments.jsonl") if f["verdict"] == "probable"]
+    told = {(f["recipient_request_id"], tuple(f["sources"])) for f in found}
+    truth = {(r["response_request_id"], (r["source_tenant_id"],)) for r in events(folder / "truth.jsonl")}
+    assert told <= truth  # a wrong tenant is worse than a miss
+    assert len(told) >= FOUND * len(truth)
+    with Case.open(root) as case:
+        stands = [row for row in case.table("mechanism_tests").to_pylist() if row["status"] == "stands"]
+    expected = MECHANISMS[fault]
+    first = {row["hypothesis"] for row in stands if row["rank"] == 1}
+    assert expected in first if expected else not stands
+    assert all(row["p_holm"] < 0.01 for row in stands)
