@@ -2,10 +2,11 @@
 -- inputs:   none
 -- grain:    one row per request; one engine event per request and forward pass (source `schedule`) or per forward pass
 --           (source `probe`), per line of times, and per row given and freed (source `probe`)
--- parameters: requests, passes, workers, source (schedule | probe)
+-- parameters: requests, passes, workers, source (schedule | probe), leaks
 -- order:    none
--- Each worker takes a request in every third pass; a request has a row in `passes` passes. A pass takes 20 ms. The statements
--- are separated by lines of dashes, and run one after the other.
+-- Each worker takes a request in every third pass; a request has a row in `passes` passes. A pass takes 20 ms. `leaks`
+-- responses, evenly spread over the middle half of the time, carry text of the request that left the engine just before they
+-- were taken in. The statements are separated by lines of dashes, and run one after the other.
 INSERT INTO joined_requests BY NAME
 SELECT
     i AS request,
@@ -118,3 +119,45 @@ CROSS JOIN (
     ('scheduler_start', '{"max_running_requests":64}', NULL),
     ('engine_release', NULL, '{"at_least":"0.5.18"}')
 ) AS k (kind, counts, attributes)
+--------
+INSERT INTO fragments BY NAME
+SELECT
+    'f' || printf('%06d', n) AS fragment_id,
+    ($requests // 4 + n * ($requests // (2 * $leaks)))::BIGINT AS request,
+    'call-' || ($requests // 4 + n * ($requests // (2 * $leaks))) AS recipient_request_id,
+    't' || (($requests // 4 + n * ($requests // (2 * $leaks))) % 97) AS recipient_tenant_id,
+    'engine' AS vantage,
+    'choices[0].content' AS field,
+    0 AS "start",
+    200 AS "end",
+    'verbatim' AS kind,
+    400.0 AS bits,
+    360.0 AS net_bits,
+    'verbatim' AS stratum,
+    'probable' AS machine_verdict,
+    'put in by the benchmark' AS verdict_reason,
+    ['t' || (($requests // 4 + n * ($requests // (2 * $leaks)) - $workers * ($passes // 3)) % 97)] AS sources,
+    0 AS content,
+    '{}' AS features,
+    []::VARCHAR[] AS exclusions_tried
+FROM range($leaks) AS r (n)
+--------
+INSERT INTO appearances BY NAME
+SELECT
+    fragment_id,
+    1 AS rank,
+    request - $workers * ($passes // 3) AS request,
+    'call-' || (request - $workers * ($passes // 3)) AS source_request_id,
+    sources[1] AS source_tenant_id,
+    'prompt' AS side,
+    'messages[0].content' AS field,
+    0 AS "start",
+    200 AS "end",
+    1.0 AS similarity,
+    1.0 AS raw_identity,
+    TRUE AS named,
+    0 AS lag_us,
+    TRUE AS same_worker,
+    FALSE AS overlapped,
+    0 AS content
+FROM fragments
