@@ -56,7 +56,7 @@ WHERE $source = 'schedule'
 --------
 INSERT INTO engine_events BY NAME
 WITH memberships AS (
-    SELECT i % $workers AS w, (i // $workers) * 3 + k AS iteration, 'call-' || i AS rid, 1 + (i // $workers) % 32 AS slot
+    SELECT i % $workers AS w, (i // $workers) * 3 + k AS iteration, 'call-' || i AS rid, 1 + (i // $workers) % ($passes // 3) AS slot
     FROM range($requests) AS r (i)
     CROSS JOIN range($passes) AS p (k)
     WHERE $source = 'probe'
@@ -80,11 +80,11 @@ SELECT
     1 AS evidence,
     i AS byte_offset,
     TIMESTAMP '2026-03-04 00:00:00'
-    + to_microseconds((i // $workers) * 60000 + CASE kind WHEN 'probe_slot_alloc' THEN 9000 ELSE $passes * 20000 + 9500 END) AS "at",
+    + to_microseconds((i // $workers) * 60000 + CASE kind WHEN 'probe_slot_alloc' THEN 9000 ELSE $passes * 20000 + 8500 END) AS "at",
     'h' || (i % $workers) || ' DP0' AS worker,
     kind,
     'call-' || i AS request_id,
-    (1 + (i // $workers) % 32)::VARCHAR AS slot,
+    (1 + (i // $workers) % ($passes // 3))::VARCHAR AS slot,
     '{"dp_rank":0,"pid":7,"pp_rank":0,"tp_rank":0}' AS attributes
 FROM range($requests) AS r (i)
 CROSS JOIN (VALUES ('probe_slot_alloc'), ('probe_slot_free')) AS k (kind)
