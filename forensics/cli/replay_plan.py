@@ -36,11 +36,11 @@ def plan(
     ] = None,
     most: Annotated[
         int, typer.Option("--most", metavar="N", min=1, help="Fragments to plan for where none are named.")
-    ] = 5,
-    trials: Annotated[int, typer.Option("--trials", metavar="N", min=1, help="Trials per arm.")] = 10,
+    ] = 3,
+    trials: Annotated[int, typer.Option("--trials", metavar="N", min=1, help="Trials per arm.")] = 5,
     company: Annotated[
         int, typer.Option("--company", metavar="N", min=0, help="Other requests of a scene, at the most.")
-    ] = 16,
+    ] = 12,
     window: Annotated[
         int, typer.Option("--window-ms", metavar="N", min=0, help="How long before the recipient others count as near.")
     ] = 30_000,

@@ -22,7 +22,7 @@ from forensics.case.words import counted
 from forensics.replay.arms import arms_of
 from forensics.replay.calls import Call, Part
 from forensics.replay.plan import SCHEMA, Arm, Engine, Leak, Message, Plan, PlannedRequest, sealed, write_plan
-from forensics.replay.scene import Chosen, Placed, Scene, choose, scene_of
+from forensics.replay.company import Chosen, Placed, Scene, choose, scene_of
 from forensics.replay.surrogates import LIMIT, Original, Surrogates, TokenizerFile, surrogates
 
 _TOGETHER = ("same_batch", "finished_in_same_pass")
@@ -35,9 +35,9 @@ class Parameters:
     """What to plan. `fragments`: ids or their unique beginnings; none: the clearest `most`."""
 
     fragments: tuple[str, ...] = ()
-    most: int = 5
-    trials: int = 10
-    company: int = 16
+    most: int = 3
+    trials: int = 5
+    company: int = 12
     window_ms: int = 30_000
     seed: int = 1
     tokenizer: Path | None = None
