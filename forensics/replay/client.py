@@ -80,7 +80,7 @@ class Facts:
 
 @dataclass
 class Reply:
-    """What has come of one request so far. Times are milliseconds of a monotonic clock. `error`: why it is not whole."""
+    """What has come of one request so far. `first_ms`: milliseconds to the first text. `error`: why it is not whole."""
 
     texts: dict[int, str] = field(default_factory=dict)
     finish: str | None = None
@@ -107,7 +107,7 @@ class Client:
         headers = {"Host": address.host, "Accept-Encoding": "identity"}
         if key:
             headers["Authorization"] = f"Bearer {key}"
-        self._client: httpx.AsyncClient = httpx.AsyncClient(
+        self._client = httpx.AsyncClient(
             base_url=address.base,
             headers=headers,
             timeout=httpx.Timeout(seconds, connect=10.0),
@@ -239,7 +239,7 @@ class Client:
         }
         status, data = await self._ask("POST", "/generate", body)
         try:
-            rows = json.loads(data)["meta_info"]["input_token_logprobs"] if status == 200 else None
+            rows: Any = json.loads(data)["meta_info"]["input_token_logprobs"] if status == 200 else None
             # The first entry has no score: it is the token before.
             found = [(None if row[0] is None else float(row[0]), int(row[1])) for row in rows[1:]]
         except (ValueError, KeyError, TypeError, IndexError):
@@ -252,7 +252,7 @@ class Client:
         """Token ids of a text, by the server's tokenizer. Raises Gone, Nonsense."""
         status, data = await self._ask("POST", "/tokenize", {"prompt": text, "add_special_tokens": False})
         try:
-            tokens = json.loads(data)["tokens"] if status == 200 else None
+            tokens: Any = json.loads(data)["tokens"] if status == 200 else None
             return [int(token) for token in tokens]
         except (ValueError, KeyError, TypeError):
             raise Nonsense("the server does not tokenize (/tokenize)") from None

@@ -132,9 +132,7 @@ class Scene:
         path, body = bodies.body(one.one, self._texts, one.rid, self._seed, self._facts)
         self._order.append(one.one.key)
         one.sent = time.monotonic()
-        sending = asyncio.create_task(
-            self._client.exchange(path, body, one.reply, incremental=self._facts.incremental)
-        )
+        sending = asyncio.create_task(self._client.exchange(path, body, one.reply, incremental=self._facts.incremental))
         try:
             leaving = None
             if one.one.abort_ms is not None:
