@@ -14,6 +14,7 @@ from forensics.ingest import loose_json, openai
 from forensics.ingest.envelope import add_headers, id_text
 from forensics.ingest.envelope_keys import TENANT_HEADERS, TENANT_HEADERS_LAST
 from forensics.ingest.record import STRUCTURE, EngineEvent, FileContext, Item, Record, Reject, Text
+from forensics.ingest.settings import sampling_of, token_ids
 from forensics.ingest.timestamps import parse_time, seconds
 
 STAMP = re.compile(rb"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d{1,9})?)([^\]\n]{0,80})\] ?")
@@ -117,7 +118,9 @@ def records_of_event(event: dict[str, Any], stamp: str | None, tags: str, contex
             found = openai.request_texts(obj, texts)
             cut = any(openai.is_cut(text[3]) for text in texts)
             record.prompt_state = "truncated" if cut else "full" if found else "not_logged"
+            record.sampling = sampling_of(obj)
         else:
+            record.sampling = _sampling(obj, item)
             record.prompt_state = _prompt(obj, item if batch else None, texts)
         if part == "finished":
             record.finished_at = at
@@ -205,6 +208,7 @@ def _asked(rid: str, request: dict[str, Any], context: FileContext) -> tuple[Rec
     texts: list[Text] = []
     record.texts = texts
     _people(record, request, {})
+    record.sampling = _sampling(request, 0)
     record.prompt_state = _prompt(request, None, texts)
     return record, texts
 
@@ -229,6 +233,14 @@ def _rids(event: dict[str, Any], obj: dict[str, Any], out: object) -> list[str]:
         # A batch with one id: the engine calls its items `id_0`, `id_1` and so on.
         return [f"{rid}_{i}" for i in range(len(prompts))]
     return [rid]
+
+
+def _sampling(obj: dict[str, Any], item: int) -> str | None:
+    """The sampling parameters of one item of a native request."""
+    parameters = obj.get("sampling_params")
+    if isinstance(parameters, list):
+        parameters = parameters[item] if item < len(parameters) else None
+    return sampling_of(parameters)
 
 
 def _prompt(obj: dict[str, Any], item: int | None, texts: list[Text]) -> str:
@@ -274,6 +286,7 @@ def _finish(record: Record, out: object, texts: list[Text]) -> None:
         record.response_state = "truncated" if openai.is_cut(text) else "full"
     else:
         record.response_state = "not_logged"
+    record.output_ids = token_ids(out.get("output_ids"))
     meta = out.get("meta_info")
     if not isinstance(meta, dict):
         return

@@ -51,7 +51,7 @@ class PlannedRequest:
     """One request to send. `assumed` names the fields that the logs did not tell."""
 
     key: str  # r0001
-    rid: str  # requests of one arm with the same rid share one on purpose; no rid is a logged one
+    rid: str  # `<tenant_ref>-<key>`, never a logged one; where two had one rid, both have that of the first
     tenant_ref: str  # the case's pseudonym
     endpoint: Literal["generate", "chat", "completions"]
     messages: tuple[Message, ...]  # empty where `prompt` is given
@@ -64,6 +64,11 @@ class PlannedRequest:
     stream: bool
     at_ms: int  # arrival, from the start of its scene
     abort_ms: int | None  # how long after its arrival the client went away; None: it stayed
+    abort_tokens: (
+        int | None
+    )  # tokens it had been given by then, where the logs tell: sure on an engine of another speed
+    took_ms: int | None  # from arrival to end, as logged: what an engine of another speed scales by
+    after: tuple[str, ...]  # keys of requests that had ended before this one arrived
     retry_of: str | None  # key of the request it repeats
     assumed: tuple[str, ...]
 
@@ -276,6 +281,8 @@ def _check(plan: Plan, texts: set[str], file: str) -> None:
         need(set(one.sampling) <= SAMPLING, f"{place}.sampling", "of keys that SGLang documents")
         need(one.at_ms >= 0, f"{place}.at_ms", "0 or more")
         need(one.abort_ms is None or one.abort_ms >= 0, f"{place}.abort_ms", "0 or more, or null")
+        need(one.abort_ms is not None or one.abort_tokens is None, f"{place}.abort_tokens", "null without abort_ms")
+        need(set(one.after) <= known - {one.key}, f"{place}.after", "other requests' keys")
         need(one.retry_of is None or one.retry_of in known - {one.key}, f"{place}.retry_of", "another request's key")
     for index, leak in enumerate(plan.leaks):
         place = f"leaks[{index}]"

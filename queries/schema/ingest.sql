@@ -104,6 +104,13 @@ CREATE TABLE IF NOT EXISTS record_chunks (
     "end"    BIGINT NOT NULL
 );
 
+-- One row per record that tells how its answer was sampled, or which tokens it was.
+CREATE TABLE IF NOT EXISTS record_settings (
+    record      BIGINT NOT NULL,
+    sampling    VARCHAR,                     -- JSON, by SGLang's names: temperature, max_new_tokens, sampling_seed ...
+    output_ids  INTEGER[]                    -- tokens of the answer, in the engine's vocabulary
+);
+
 -- One row per request x vantage: what one place recorded of one inference call.
 -- `request` is the joined call (joined_requests); several rows share it when gateway and engine saw the same call.
 CREATE TABLE IF NOT EXISTS requests (
@@ -263,6 +270,13 @@ CREATE TABLE IF NOT EXISTS chunks (
     "at"       TIMESTAMP,
     "start"  BIGINT NOT NULL,
     "end"    BIGINT NOT NULL
+);
+
+-- One row per request x vantage that tells how its answer was sampled, or which tokens it was.
+CREATE TABLE IF NOT EXISTS request_settings (
+    key      BIGINT NOT NULL,
+    sampling VARCHAR,                        -- JSON, as in record_settings
+    output   BIGINT                          -- the record whose output_ids these are (record_settings); null: not logged
 );
 
 -- One row per fact that an engine logged.

@@ -43,6 +43,9 @@ def request(key: str, **other: Any) -> PlannedRequest:
         "stream": False,
         "at_ms": 0,
         "abort_ms": None,
+        "abort_tokens": None,
+        "took_ms": 40,
+        "after": (),
         "retry_of": None,
         "assumed": ("sampling.top_p",),
     }
@@ -159,6 +162,8 @@ def test_a_misfit_is_named_by_its_place(case: Case, change: Any, place: str) -> 
         (plan(requests=(request("r0001", sampling={"custom_params": {}}), request("r0002"))), r"\[0\].sampling"),
         (plan(requests=(request("r0001", retry_of="r0009"), request("r0002"))), r"\[0\].retry_of"),
         (plan(requests=(request("r0001", abort_ms=-1), request("r0002"))), r"\[0\].abort_ms"),
+        (plan(requests=(request("r0001", abort_tokens=3), request("r0002"))), r"\[0\].abort_tokens"),
+        (plan(requests=(request("r0001", after=("r0001",)), request("r0002"))), r"\[0\].after"),
         (plan(arms=(arm(leak="f2"),)), r"arms\[0\].leak"),
         (plan(arms=(arm(requests=("r0002",)),)), r"arms\[0\].requests"),
         (plan(arms=(arm(), arm())), "arms"),
