@@ -22,6 +22,7 @@ from forensics.cli import (
     profile,
     reference_sets,
     replay_plan,
+    replay_score,
     review,
     run,
     simulate,
@@ -100,6 +101,7 @@ _later(_case, "case ", "destroy", "Remove a case, keeping custody log and digest
 
 _replay = _group("replay", "Reproduce a leak on a live engine.")
 _replay.command()(replay_plan.plan)
+_replay.command()(replay_score.score)
 _later(_replay, "replay ", "run", "Run planned trials.")
 
 _profile = _group("profile", "Declarative log formats.")

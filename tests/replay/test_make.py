@@ -178,7 +178,7 @@ def test_a_switch_that_was_set_already_is_no_arm(world: World, tmp_path: Path) -
 def test_what_the_logs_tell_of_sampling_is_carried_over_and_the_rest_marked(world: World, tmp_path: Path) -> None:
     world.set(world.recipient, temperature=0.7, max_new_tokens=33, sampling_seed=5, stop=["Solberg"], custom_params=1)
     with world.write(tmp_path / "case") as case:
-        plan, path = make_plan(case, Parameters())
+        plan, _ = make_plan(case, Parameters())
         recipient, source = plan.request(plan.leaks[0].recipient), plan.request(plan.leaks[0].sources[0])
         assert recipient.sampling == {"temperature": 0.7, "sampling_seed": 5}
         assert recipient.max_new_tokens == 33
