@@ -29,7 +29,7 @@ _KEPT_IN_A_ROW = GRAM - 2  # and what an apostrophe joins to the last of them
 _REPLACED = ("word", "sign", "number")
 _SEEDS = 5
 _SHORT_FORMS = frozenset("s t m d re ve ll".split())
-_CANARY_TOKENS, _CANARY_CHARACTERS = range(7, 17), range(9, 29)
+_CANARY_TOKENS, _CANARY_CHARACTERS = range(9, 19), range(9, 29)
 _IN_IDENTIFIER = frozenset("-_./#")
 _MENDS = 3
 
@@ -142,10 +142,8 @@ def _written(pieces: Sequence[Segment], stand_ins: StandIns, places: _Places) ->
     made: list[str] = []
     kept = 0  # words in a row that stayed
     skip = 0
-    beginning = hashlib.blake2b(digest_size=12)
-    for place, piece in enumerate(pieces):
-        canary = places.at(beginning.digest(), pieces, place) if skip == 0 else None
-        beginning.update(_encoded(piece.text))
+    for place, (piece, beginning) in enumerate(zip(pieces, _beginnings(pieces), strict=True)):
+        canary = places.at(beginning, pieces, place) if skip == 0 else None
         if canary is not None:
             made.append(canary[0])
             skip, kept = canary[1], 0
@@ -200,20 +198,17 @@ class _Places:
 
     def _place(self, one: Original, pieces: Sequence[Segment], own: int) -> None:
         taken: list[tuple[int, int]] = []
+        keys = _beginnings(pieces)
         inside = [_range(pieces, low, high) for low, high in one.leaked]
         for stretch in (*inside[:1], (0, len(pieces))):
             low, high = max(stretch[0], own), stretch[1]
             for start, stop in chain(_identifiers(pieces, low, high), _stretches(pieces, low, high, self._fits)):
                 apart = all(stop <= other[0] or start >= other[1] for other in taken)
-                if apart and self._put(pieces, start, stop):
+                if apart and self._put(pieces, keys[start], start, stop):
                     taken.append((start, stop))
                     break
 
-    def _put(self, pieces: Sequence[Segment], start: int, stop: int) -> bool:
-        beginning = hashlib.blake2b(digest_size=12)
-        for piece in pieces[:start]:
-            beginning.update(_encoded(piece.text))
-        key = beginning.digest()
+    def _put(self, pieces: Sequence[Segment], key: bytes, start: int, stop: int) -> bool:
         window = tuple(piece.text for piece in pieces[start:stop])
         if key in self._at:
             return self._at[key][1] == window  # the same place of the same tenant's other text
@@ -247,6 +242,16 @@ class _Places:
             if count(before + canary) == wanted and canary not in self._everything:
                 return canary
         return None
+
+
+def _beginnings(pieces: Sequence[Segment]) -> list[bytes]:
+    """Per segment, a digest of all before it."""
+    beginning = hashlib.blake2b(digest_size=12)
+    keys: list[bytes] = []
+    for piece in pieces:
+        keys.append(beginning.digest())
+        beginning.update(_encoded(piece.text))
+    return keys
 
 
 def _own_starts(originals: Sequence[Original], pieces: Mapping[str, list[Segment]]) -> dict[str, int]:
@@ -309,7 +314,7 @@ def _stretches(pieces: Sequence[Segment], low: int, high: int, fits: Callable[[s
             verdict = fits(text)
             if verdict == 0:
                 yield start, stop + 1
-            if verdict >= 0:
+            if verdict > 0:
                 break
 
 
