@@ -21,6 +21,8 @@ from forensics.cli import (
     notify,
     profile,
     reference_sets,
+    replay_plan,
+    replay_score,
     review,
     run,
     simulate,
@@ -98,7 +100,8 @@ _later(_case, "case ", "seal", "Make a case read-only and sign it.")
 _later(_case, "case ", "destroy", "Remove a case, keeping custody log and digests.")
 
 _replay = _group("replay", "Reproduce a leak on a live engine.")
-_later(_replay, "replay ", "plan", "Plan trials for a case.")
+_replay.command()(replay_plan.plan)
+_replay.command()(replay_score.score)
 _later(_replay, "replay ", "run", "Run planned trials.")
 
 _profile = _group("profile", "Declarative log formats.")

@@ -1,4 +1,4 @@
-"""Stage `scope`: fragments, reviews and trials become verdicts, lists, figures, and the files of `out/`.
+"""Stage `scope`: fragments, reviews and replays become verdicts, lists, figures, and the files of `out/`.
 
 It judges nothing anew: the verdict of a fragment is one SQL file over what attribution, people and replay wrote.
 """
@@ -64,7 +64,7 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
 
 
 def decisions_digest(case: Case) -> str:
-    """SHA-256 over the reviews and trials, which no stage writes but the verdicts rest on."""
+    """SHA-256 over the reviews and replays, which no stage writes but the verdicts rest on."""
     rows = [list(row) for row in case.rows("scope/decisions")]
     return hashlib.sha256(orjson.dumps(rows)).hexdigest()
 
@@ -96,10 +96,12 @@ def _summary(by_name: dict[str, numbers.Scalar], slices: int, arrows: int) -> di
 
 
 def _warnings(case: Case, by_name: dict[str, numbers.Scalar]) -> tuple[str, ...]:
-    against, too_weak = case.rows("scope/conflicts")[0]
+    against, too_weak, memory = case.rows("scope/conflicts")[0]
     found = {
         "fragments were rejected in review although a replay trial reproduced them": against,
         "fragments were accepted in review but are weaker than probable: they stay what they are": too_weak,
+        "fragments came in a replay without the requests that they would come from (model memory or habit): no replay "
+        "lifts them": memory,
         "requests carry foreign text but no evidence names their tenant": by_name["recipient_requests_without_tenant"],
         "requests have no receive time and stand in no rate and no window": by_name["requests_without_time"],
     }

@@ -1,11 +1,11 @@
--- question: which reviews and replay trials bear on the verdicts?
--- inputs:   reviews, trials
--- grain:    one row per review or trial
+-- question: which reviews and replays bear on the verdicts?
+-- inputs:   reviews, replay_verdicts
+-- grain:    one row per review, or per leak of a replay
 -- parameters: none
 -- order:    all columns
 SELECT 'review' AS what, fragment_id, decision AS outcome, name AS detail, strftime("at", '%Y-%m-%dT%H:%M:%S.%f') AS moment
 FROM reviews
 UNION ALL
-SELECT 'trial', fragment_id, coalesce(verdict, ''), arm, trial::VARCHAR
-FROM trials
+SELECT 'replay', fragment_id, verdict, because, plan_id
+FROM replay_verdicts
 ORDER BY what, fragment_id, moment, detail, outcome
