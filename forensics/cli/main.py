@@ -21,6 +21,7 @@ from forensics.cli import (
     notify,
     profile,
     reference_sets,
+    replay_run,
     review,
     run,
     simulate,
@@ -32,7 +33,7 @@ from forensics.cli.terminal import INTERRUPTED, is_interruption
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 EPILOG = (
     "Exit codes: 0 done, 1 internal, 2 usage, 3 findings (--fail-on), 10 missing input, 11 nothing readable, "
-    "12 mismatch, 13 unsafe permissions, 16 limit hit, 20 egress blocked, 130 interrupted."
+    "12 mismatch, 13 unsafe permissions, 16 limit hit, 20 egress blocked, 30 not reproduced, 130 interrupted."
 )
 
 app = typer.Typer(
@@ -99,7 +100,7 @@ _later(_case, "case ", "destroy", "Remove a case, keeping custody log and digest
 
 _replay = _group("replay", "Reproduce a leak on a live engine.")
 _later(_replay, "replay ", "plan", "Plan trials for a case.")
-_later(_replay, "replay ", "run", "Run planned trials.")
+_replay.command()(replay_run.run)
 
 _profile = _group("profile", "Declarative log formats.")
 _profile.command("test")(profile.test)

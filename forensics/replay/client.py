@@ -90,6 +90,14 @@ class Reply:
     cached_tokens: int | None = None
     first_ms: float | None = None
     error: str = ""
+    pieces: int = 0  # events of a stream that carried text
+    enough: int | None = None  # tokens at which `reached` is set
+    reached: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def count(self) -> None:
+        """After a piece of a stream: have enough tokens come?"""
+        if self.enough is not None and (self.completion_tokens or self.pieces) >= self.enough:
+            self.reached.set()
 
     @property
     def text(self) -> str:
@@ -268,6 +276,8 @@ class Client:
                 ended = True
                 break
             take(json.loads(event.data), reply, piece=True, incremental=incremental)
+            reply.pieces += 1
+            reply.count()
             if reply.first_ms is None and reply.texts:
                 reply.first_ms = 1000 * (time.monotonic() - began)
             if reply.error:

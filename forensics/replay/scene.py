@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from forensics.replay import bodies
@@ -51,10 +51,11 @@ class _Running:
     hung: bool = False
     late: bool = False
     task: asyncio.Task[None] | None = None
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def answered(self) -> bool:
-        return bool(self.done) and not self.cancelled and not self.hung
+        return bool(self.done) and not (self.cancelled or self.hung or self.late)
 
 
 class Scene:
@@ -98,17 +99,20 @@ class Scene:
     # -- the three shapes ------------------------------------------------------------------------------------------
 
     async def _timed(self) -> None:
-        """Arrivals and cancels at the planned milliseconds."""
+        """Arrivals and cancels at the planned milliseconds, in the planned order."""
         first = min(one.one.at_ms for one in self._all)
+        by_key = {one.one.key: one for one in self._all}
         for one in self._all:
             delay = (one.one.at_ms - first) / 1000 / self._pace.speed
-            one.task = asyncio.create_task(self._one(one, delay))
+            # What had ended before it came has ended before it comes, on an engine of any speed.
+            before = [by_key[key] for key in one.one.after if key in by_key and by_key[key].one.at_ms <= one.one.at_ms]
+            one.task = asyncio.create_task(self._one(one, delay, before=before))
         await self._ends()
 
     async def _in_one_batch(self) -> None:
         """All requests wait before the server while it is paused, and go into one batch when it continues."""
+        self._paused = True  # from the moment on that it may be
         await self._client.pause()
-        self._paused = True
         go = asyncio.Event()
         for one in self._all:
             one.task = asyncio.create_task(self._one(one, 0.0, go))
@@ -127,28 +131,42 @@ class Scene:
 
     # -- one request -----------------------------------------------------------------------------------------------
 
-    async def _one(self, one: _Running, delay: float, go: asyncio.Event | None = None) -> None:
-        await asyncio.sleep(delay)
+    async def _one(
+        self, one: _Running, delay: float, go: asyncio.Event | None = None, before: Sequence[_Running] = ()
+    ) -> None:
+        try:
+            await asyncio.sleep(delay)
+            for other in before:
+                await other.ended.wait()
+            await self._send(one, go)
+        finally:
+            one.done = time.monotonic()
+            one.ended.set()
+
+    async def _send(self, one: _Running, go: asyncio.Event | None) -> None:
         path, body = bodies.body(one.one, self._texts, one.rid, self._seed, self._facts)
         self._order.append(one.one.key)
         one.sent = time.monotonic()
+        if one.one.abort_ms is not None and one.one.abort_tokens:
+            body["stream"], one.reply.enough = True, one.one.abort_tokens  # seen only in a stream
         sending = asyncio.create_task(self._client.exchange(path, body, one.reply, incremental=self._facts.incremental))
+        reached = asyncio.create_task(one.reply.reached.wait())
         try:
-            leaving = None
-            if one.one.abort_ms is not None:
-                if go is not None:
-                    await go.wait()
-                leaving = one.one.abort_ms / 1000 / self._pace.speed
-            limit = self._pace.seconds if leaving is None else min(leaving, self._pace.seconds)
-            _, waiting = await asyncio.wait([sending], timeout=limit)
-            if waiting:
-                one.cancelled, one.late = leaving is not None, leaving is None
+            limit, leaves = self._pace.seconds, one.one.abort_ms is not None
+            if leaves and go is not None:
+                await go.wait()
+            if one.one.abort_ms is not None and one.reply.enough is None:
+                limit = min(one.one.abort_ms / 1000 / self._pace.speed, limit)
+            await asyncio.wait([sending, reached], timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+            if not sending.done():
+                in_time = reached.done() or one.reply.enough is None
+                one.cancelled, one.late = leaves and in_time, not (leaves and in_time)
         finally:
+            reached.cancel()
             if not sending.done():
                 sending.cancel()  # closes the connection: the server sees that its client went away
             with suppress(asyncio.CancelledError):
                 await sending
-            one.done = time.monotonic()
 
     async def _ends(self) -> None:
         """Until all have ended. A request whose twin of the same id was answered is given up after a while."""
@@ -178,19 +196,24 @@ class Scene:
         """Stop what still runs, end a pause, empty the cache; whether the server is empty."""
         with suppress(TimeoutError, Gone, Nonsense):
             async with asyncio.timeout(CLEANING + self._pace.flush_seconds):
-                if self._paused:
-                    await self._client.resume()
-                    self._paused = False
-                left = [one for one in self._all if one.task is not None and not one.task.done()]
-                for one in left:
-                    assert one.task is not None
+                for one in self._all:
+                    if one.task is None or one.task.done():
+                        continue
                     one.task.cancel()
                     with suppress(asyncio.CancelledError, Gone):
                         await one.task
                     one.late = one.late or not one.hung
-                for rid in sorted({one.rid for one in self._all if not one.answered or one.reply.error}):
-                    await self._client.abort(rid)
-                flushed = await self._client.flush(self._pace.flush_seconds)
+                if self._paused:
+                    await self._client.resume()
+                    self._paused = False
+                left = sorted({one.rid for one in self._all if not one.answered or one.reply.error})
+                end = time.monotonic() + self._pace.flush_seconds
+                flushed = False
+                while not flushed and time.monotonic() < end:
+                    # Again and again: one that waited before the engine during a pause comes in after the first time.
+                    for rid in left:
+                        await self._client.abort(rid)
+                    flushed = await self._client.flush(min(1.0, self._pace.flush_seconds))
                 running = await self._client.running()
                 return flushed if running is None else flushed and running == 0
         return False
