@@ -21,6 +21,7 @@ from forensics.cli import (
     notify,
     profile,
     reference_sets,
+    replay_plan,
     replay_run,
     review,
     run,
@@ -99,7 +100,7 @@ _later(_case, "case ", "seal", "Make a case read-only and sign it.")
 _later(_case, "case ", "destroy", "Remove a case, keeping custody log and digests.")
 
 _replay = _group("replay", "Reproduce a leak on a live engine.")
-_later(_replay, "replay ", "plan", "Plan trials for a case.")
+_replay.command()(replay_plan.plan)
 _replay.command()(replay_run.run)
 
 _profile = _group("profile", "Declarative log formats.")
