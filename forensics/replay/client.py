@@ -361,7 +361,7 @@ def take(found: Any, reply: Reply, *, piece: bool = False, incremental: bool = F
 def _native(found: Any, reply: Reply, index: int, incremental: bool) -> None:
     if not isinstance(found, dict):
         raise Nonsense("nonsense")
-    text, meta = found.get("text", ""), found.get("meta_info") or {}
+    text, meta = found.get("text", ""), found.get("meta_info", {})
     if not isinstance(text, str) or not isinstance(meta, dict):
         raise Nonsense("nonsense")
     reply.texts[index] = reply.texts.get(index, "") + text if incremental else text
