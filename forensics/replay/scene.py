@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +21,7 @@ from forensics.replay.plan import Arm, Plan, PlannedRequest
 from forensics.replay.records import CANCELLED, FAILED, FINISHED, HUNG, REFUSED, SCHEMA, Exchange, Trial, digest
 
 SETTLE = 0.25  # seconds between the last request of a paused scene and the end of the pause
-BETWEEN = 0.02  # seconds between two requests of a paused scene, so that they arrive in order
+SENDING = 5.0  # seconds that a request may take to be on its way before the next one starts
 HANGS = 6.0  # seconds that a request waits whose twin of the same id was answered
 CLEANING = 30.0  # seconds to bring a server back after an interruption
 
@@ -99,14 +99,25 @@ class Scene:
     # -- the three shapes ------------------------------------------------------------------------------------------
 
     async def _timed(self) -> None:
-        """Arrivals and cancels at the planned milliseconds, in the planned order."""
-        first = min(one.one.at_ms for one in self._all)
+        """Arrivals at the planned distances, in the planned order, cancels after the planned time or tokens.
+
+        What had ended before a request came has ended before it comes, on an engine of any speed; those after it are
+        as much later. Each is on its way before the next one starts, so that they arrive as they were sent.
+        """
         by_key = {one.one.key: one for one in self._all}
-        for one in self._all:
-            delay = (one.one.at_ms - first) / 1000 / self._pace.speed
-            # What had ended before it came has ended before it comes, on an engine of any speed.
-            before = [by_key[key] for key in one.one.after if key in by_key and by_key[key].one.at_ms <= one.one.at_ms]
-            one.task = asyncio.create_task(self._one(one, delay, before=before))
+        ordered = sorted(self._all, key=lambda one: one.one.at_ms)
+        due, before = time.monotonic(), ordered[0].one.at_ms
+        for one in ordered:
+            due += (one.one.at_ms - before) / 1000 / self._pace.speed
+            before = one.one.at_ms
+            await asyncio.sleep(max(due - time.monotonic(), 0))
+            for key in one.one.after:
+                if key in by_key and by_key[key].one.at_ms <= one.one.at_ms and by_key[key] is not one:
+                    await by_key[key].ended.wait()
+            due = max(due, time.monotonic())
+            one.task = asyncio.create_task(self._one(one))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(one.reply.sent.wait(), SENDING)
         await self._ends()
 
     async def _in_one_batch(self) -> None:
@@ -115,8 +126,9 @@ class Scene:
         await self._client.pause()
         go = asyncio.Event()
         for one in self._all:
-            one.task = asyncio.create_task(self._one(one, 0.0, go))
-            await asyncio.sleep(BETWEEN)
+            one.task = asyncio.create_task(self._one(one, go))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(one.reply.sent.wait(), SENDING)
         await asyncio.sleep(SETTLE)
         await self._client.resume()
         self._paused = False
@@ -126,18 +138,13 @@ class Scene:
     async def _sequential(self) -> None:
         """One after the other."""
         for one in self._all:
-            one.task = asyncio.create_task(self._one(one, 0.0))
+            one.task = asyncio.create_task(self._one(one))
             await asyncio.wait([one.task])
 
     # -- one request -----------------------------------------------------------------------------------------------
 
-    async def _one(
-        self, one: _Running, delay: float, go: asyncio.Event | None = None, before: Sequence[_Running] = ()
-    ) -> None:
+    async def _one(self, one: _Running, go: asyncio.Event | None = None) -> None:
         try:
-            await asyncio.sleep(delay)
-            for other in before:
-                await other.ended.wait()
             await self._send(one, go)
         finally:
             one.done = time.monotonic()
