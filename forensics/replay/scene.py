@@ -22,6 +22,7 @@ from forensics.replay.records import CANCELLED, FAILED, FINISHED, HUNG, REFUSED,
 
 SETTLE = 0.25  # seconds between the last request of a paused scene and the end of the pause
 SENDING = 5.0  # seconds that a request may take to be on its way before the next one starts
+NOTICED = 0.15  # seconds until a server has seen that a client went away
 HANGS = 6.0  # seconds that a request waits whose twin of the same id was answered
 CLEANING = 30.0  # seconds to bring a server back after an interruption
 
@@ -114,6 +115,8 @@ class Scene:
             for key in one.one.after:
                 if key in by_key and by_key[key].one.at_ms <= one.one.at_ms and by_key[key] is not one:
                     await by_key[key].ended.wait()
+                    if by_key[key].cancelled:
+                        await asyncio.sleep(by_key[key].done + NOTICED - time.monotonic())
             due = max(due, time.monotonic())
             one.task = asyncio.create_task(self._one(one))
             with suppress(TimeoutError):
