@@ -29,6 +29,7 @@ SCHEMA = (
     "schema/ingest",
     "schema/attribution",
     "schema/replay",
+    "schema/likelihood",
     "schema/canaries",
     "schema/timeline",
     "schema/scope",
@@ -237,7 +238,7 @@ _TABLES = {
         "cache_hits cache_key_collisions slot_derivations event_clocks "
         "leak_pairs pair_facts predicate_tests mechanism_tests fault_window leak_factors exposures "
         "verdicts affected_requests affected_tenants numbers "
-        "controls control_spikes elusion_sample elusion_reviews"
+        "controls control_spikes elusion_sample elusion_reviews likelihoods"
     ).split()
 }
 

@@ -23,6 +23,7 @@ from forensics.cli import (
     reference_sets,
     replay_plan,
     replay_run,
+    replay_score,
     review,
     run,
     simulate,
@@ -102,6 +103,7 @@ _later(_case, "case ", "destroy", "Remove a case, keeping custody log and digest
 _replay = _group("replay", "Reproduce a leak on a live engine.")
 _replay.command()(replay_plan.plan)
 _replay.command()(replay_run.run)
+_replay.command()(replay_score.score)
 
 _profile = _group("profile", "Declarative log formats.")
 _profile.command("test")(profile.test)

@@ -21,8 +21,8 @@ from forensics.case.store import Case
 from forensics.case.words import counted
 from forensics.replay.arms import arms_of
 from forensics.replay.calls import Call, Part
-from forensics.replay.plan import SCHEMA, Arm, Engine, Leak, Message, Plan, PlannedRequest, sealed, write_plan
 from forensics.replay.company import Chosen, Placed, Scene, choose, scene_of
+from forensics.replay.plan import SCHEMA, Arm, Engine, Leak, Message, Plan, PlannedRequest, sealed, write_plan
 from forensics.replay.surrogates import LIMIT, Original, Surrogates, TokenizerFile, surrogates
 
 _TOGETHER = ("same_batch", "finished_in_same_pass")

@@ -24,7 +24,6 @@ LATER = (
     ("notify", "release"),
     ("case", "seal"),
     ("case", "destroy"),
-    ("replay", "plan"),
     ("replay", "run"),
 )
 VERBS = [name.removeprefix("forensics ") for name, _ in commands()]
@@ -45,7 +44,7 @@ def test_the_verbs_of_the_contract_are_there() -> None:
     assert set(VERBS) == {
         *"run demo ingest attribute timeline scope report controls trace explain ask review evaluate simulate".split(),
         *("notify draft", "notify check", "notify release", "case verify", "case seal", "case destroy"),
-        *("replay plan", "replay run", "profile test", "profile list"),
+        *("replay plan", "replay run", "replay score", "profile test", "profile list"),
         *("reference add", "reference list", "reference remove"),
     }
 
