@@ -22,7 +22,7 @@ from forensics.replay.records import CANCELLED, FAILED, FINISHED, HUNG, REFUSED,
 
 SETTLE = 0.25  # seconds between the last request of a paused scene and the end of the pause
 SENDING = 5.0  # seconds that a request may take to be on its way before the next one starts
-NOTICED = 0.15  # seconds until a server has seen that a client went away
+NOTICED = 0.05  # seconds until an engine has let go of a request that was aborted
 HANGS = 6.0  # seconds that a request waits whose twin of the same id was answered
 CLEANING = 30.0  # seconds to bring a server back after an interruption
 
@@ -177,6 +177,10 @@ class Scene:
                 sending.cancel()  # closes the connection: the server sees that its client went away
             with suppress(asyncio.CancelledError):
                 await sending
+        if one.cancelled:
+            # What the server does itself when it sees that its client went away; so it has seen it by now.
+            with suppress(Nonsense):
+                await self._client.abort(one.rid)
 
     async def _ends(self) -> None:
         """Until all have ended. A request whose twin of the same id was answered is given up after a while."""
