@@ -40,7 +40,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{12,}={0,2}")
 _WRAPPED = re.compile(r"(?:[A-Za-z0-9+/]{20,}={0,2}\r?\n[ \t]*)+[A-Za-z0-9+/]+={0,2}")
 _HEX = re.compile(r"(?:[0-9A-Fa-f]{2}[ :]?){12,}")
 # Of Markdown, inside a word: outside of words they part nothing.
-_MARKS = re.compile(r"(?<=[\w.@-])(?:[*`]{1,3}|~~)(?=[\w@-])|\\(?=[!-/:-@\[-`{-~])")
+_MARKS = re.compile(r"(?<=[\w.@-])(?:[*`]{1,3}|~~)(?=[\w@-]|\.\w)|\\(?=[!-/:-@\[-`{-~])")
 _WIDE = re.compile("[\uff01-\uff5e]")
 _CONTROL = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
