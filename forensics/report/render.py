@@ -57,8 +57,9 @@ def html_value(value: Any) -> Any:
     return safe_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
+@cache
 def environment(markup: str) -> Environment:
-    """The template environment for `html` or `md`. Undefined names are errors, not blanks."""
+    """The template environment for `html` or `md`, made once. Undefined names are errors, not blanks."""
     from jinja2 import BaseLoader, StrictUndefined, TemplateNotFound
     from jinja2 import Environment as JinjaEnvironment
 
