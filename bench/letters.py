@@ -1,4 +1,4 @@
-"""Does any letter hold anything of another customer? Many small simulated incidents, letters to everybody, looked through.
+"""Does any letter hold anything of another customer? Small simulated incidents, letters to everybody, looked through.
 
     python bench/letters.py [--first 1] [--cases 1000] [--seconds 480] [--json FILE]
 
