@@ -219,6 +219,12 @@ def _categories(view: TenantView) -> dict[str, tuple[Any, str, str]]:
 
 
 _WORDS = (
+    # keys and values of our own files
+    "value status basis as_of_utc confidence known estimated unknown_to_fill not_applicable role request_id side field "
+    "start end characters received_at verdict source recipient both clear not_examined prompt response confirmed probable "
+    "possible undetermined excluded schema countries note regimes version title article trigger clocks name to starts "
+    "text amount unit candidate deadline_utc fields keys not_shipped passed files texts_compared words_of_our_own notify "
+    "letter attachment changes report verbatim altered identifier structure whole_response",
     "text of one customer in responses of a shared model service to another customer",
     "comparison of every response with the texts of all other customers",
     "no evidence of viewing; only that responses were generated",
