@@ -220,6 +220,76 @@ def _categories(view: TenantView) -> dict[str, tuple[Any, str, str]]:
 
 _WORDS = (
     # keys and values of our own files
+    "value status basis as_of_utc confidence known estimated unknown_to_fill not_applicable role request_id side",
+    "field start end characters received_at verdict source recipient both clear not_examined prompt response",
+    "confirmed probable possible undetermined excluded schema countries note regimes version title article trigger",
+    "clocks name to starts text amount unit candidate deadline_utc fields keys not_shipped passed files",
+    "texts_compared words_of_our_own notify letter attachment changes report verbatim altered identifier structure",
+    "whole_response",
+    "text of one customer in responses of a shared model service to another customer",
+            "known",
+            "comparison of logged texts",
+        ),
+        "confidentiality_integrity_availability": ("confidentiality", "known", "text reached another customer"),
+        "own_requests": (
+            [_own(role, s) for role, spans in (("recipient", view.received), ("source", view.surfaced)) for s in spans],
+            "known",
+            "logged requests",
+        ),
+        "not_examinable_share": (
+            f"{view.own_requests - view.own_examined:,} of {view.own_requests:,}",
+            "known",
+            "this customer's own requests in the evidence that could not be examined",
+        ),
+        "method": ("comparison of every response with the texts of all other customers", "known", "case"),
+        "confidence_statement": (view.verdict, "known", "verdicts: confirmed, probable, possible, undetermined"),
+        "viewed_evidence": ("no evidence of viewing; only that responses were generated", "known", "logs"),
+        "attachments": (attachments, "known", "files of this draft"),
+    }
+    if is_source:
+        known["own_text_chars"] = (view.surfaced_characters, "known", "logged offsets")
+        few = f"fewer than {BAND}" if view.recipients_band is None else view.recipients_band
+        known["recipients_count_band"] = (few, "known", "other customers; small counts are banded")
+        known |= _categories(view)
+    else:
+        for key in ("own_text_chars", "recipients_count_band", *_OF_OWN_TEXT):
+            known[key] = (None, "not_applicable", "no text of this customer was found elsewhere")
+    if not affected:
+        known["nature"] = ("nothing of this customer was found", "known", "comparison of logged texts")
+        known["viewed_evidence"] = (None, "not_applicable", "nothing of this customer was found")
+    if view.language is not None:
+        known["languages"] = (view.language, "known", "tenants file")
+    return known
+
+
+_OF_OWN_TEXT = (
+    "data_subject_categories data_subjects_known data_subjects_estimate record_categories records_known "
+    "records_estimate special_categories credentials_exposed recipients_type deletion_status likely_consequences"
+).split()
+
+
+def _categories(view: TenantView) -> dict[str, tuple[Any, str, str]]:
+    """What detectors, or people, saw in the customer's own text. Unseen is unknown, not absent."""
+    seen = {name: checked for name, checked in view.categories if name not in ("not_classified", "none")}
+
+    def entry(names: list[str]) -> tuple[Any, str, str]:
+        checked = all(seen[name] for name in names)
+        basis = "labels of detectors, checked by a person" if checked else "labels of detectors, checked by nobody"
+        words = ", ".join(name.replace("_", " ") for name in names)
+        return words, "known" if checked else "estimated", basis
+
+    found = {}
+    if seen:
+        found["record_categories"] = entry(sorted(seen))
+    if delicate := sorted(_DELICATE & seen.keys()):
+        found["special_categories"] = entry(delicate)
+    if "credential" in seen:
+        found["credentials_exposed"] = entry(["credential"])
+    return found
+
+
+_WORDS = (
+    # keys and values of our own files
     "value status basis as_of_utc confidence known estimated unknown_to_fill not_applicable role request_id side field "
     "start end characters received_at verdict source recipient both clear not_examined prompt response confirmed probable "
     "possible undetermined excluded schema countries note regimes version title article trigger clocks name to starts "
