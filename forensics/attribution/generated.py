@@ -88,8 +88,8 @@ def needed_bits(candidate: Candidate, evidence: Evidence, parameters: Parameters
         needed, share = max(needed, PARTICULARS_BITS), OTHERS_SHARE
     elif others:
         share = OTHER_SHARE
-    # A long prompt in a script without spaces holds some of any text's pairs of signs.
-    if evidence.strength.sign_share > SIGNS:
+    # A long prompt in a script without spaces holds some of any text's pairs of signs. A saying is no whole answer.
+    if evidence.strength.sign_share > SIGNS and evidence.share_of_response < WHOLE:
         needed, share = max(needed, PARTICULARS_BITS), OTHERS_SHARE
     return max(needed, share * float(evidence.strength.term_bits.sum()))
 

@@ -88,3 +88,4 @@ def test_pairs_of_signs_need_more_than_words() -> None:
     signs = replace(found, strength=replace(found.strength, sign_share=0.8))
     assert needed_bits(made, found, Parameters(), 3, placed=True) == 10.0
     assert needed_bits(made, signs, Parameters(), 3, placed=True) == 72.0
+    assert needed_bits(made, replace(signs, share_of_response=1.0), Parameters(), 3, placed=True) == 10.0
