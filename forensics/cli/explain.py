@@ -55,7 +55,7 @@ def explain(
         from forensics.case.explain import explain as explain_fragment
         from forensics.case.store import Case
 
-        with Case.open(case, read_only=not reveal) as opened:
+        with Case.open(case, read_only=True) as opened:
             found = explain_fragment(opened, fragment, reveal=reveal)
         runner_up = found.runner_up
         data = {**asdict(found), "runner_up": asdict(runner_up) if runner_up else None}
