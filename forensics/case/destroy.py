@@ -121,8 +121,8 @@ def _certificate(root: Path, paths: list[Path], name: str, reason: str) -> bytes
         "destroyed_utc": datetime.now(UTC).isoformat(timespec="microseconds"),
         "destroyed_by": name,
         "reason": reason,
-        "method": "each file overwritten once with zeros and removed; not covered are copies on the medium, in snapshots "
-        "and backups, and the evidence files, which lie elsewhere",
+        "method": "each file overwritten once with zeros and removed; not covered are copies on the medium, in "
+        "snapshots and backups, and the evidence files, which lie elsewhere",
         "evidence": evidence,
         "counts": counts,
         "files": [

@@ -54,11 +54,11 @@ def files_of(root: Path) -> Iterator[Path]:
             yield path
 
 
-def seal(root: Path, name: str, reason: str, key: Path | None = None) -> Seal:
+def seal(root: Path, name: str, reason: str, key: Path | None = None, *, with_problems: bool = False) -> Seal:
     """Seal the case at `root` and make its files read-only. `name` says who does it, `reason` why.
 
-    The case must verify. Raises Sealed where it is sealed already, HashMismatch where it does not verify, UsageError
-    without a name or a reason.
+    The case must verify; `with_problems` seals one that does not, and the seal lists what is wrong. Raises Sealed where
+    it is sealed already, HashMismatch where it does not verify, UsageError without a name or a reason.
     """
     from forensics.case.verify import verify
 
@@ -67,10 +67,10 @@ def seal(root: Path, name: str, reason: str, key: Path | None = None) -> Seal:
     signer = Signer(key) if key is not None else None
     with Case.open(root) as case:  # writable: nobody else may be at work on it
         problems = verify(case).problems
-        if problems:
+        if problems and not with_problems:
             raise HashMismatch(
-                f"the case has {len(problems)} problem(s), the first with {problems[0].subject}; a seal would hide "
-                f"them. `forensics case verify {root}` lists them"
+                f"the case has {len(problems)} problem(s), the first with {problems[0].subject}; "
+                f"`forensics case verify {root}` lists them. --with-problems seals it with that list"
             )
         evidence = case.rows("case/evidence_digests")
         case.record("seal", "case", reason=f"by {name}: {reason}")
@@ -83,6 +83,7 @@ def seal(root: Path, name: str, reason: str, key: Path | None = None) -> Seal:
         "sealed_by": name,
         "reason": reason,
         "signer": None if signer is None else signer.fingerprint,
+        "problems": [vars(problem) for problem in problems],
         "evidence": [{"name": item[0], "sha256": item[1], "bytes": item[2]} for item in evidence],
         "files": listed,
         "custody": {"entries": len(entries), "head": entries[-1].this},

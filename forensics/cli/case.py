@@ -153,6 +153,9 @@ def seal(
     by: By = "",
     reason: Reason = "",
     key: KeyFile = None,
+    with_problems: Annotated[
+        bool, typer.Option("--with-problems", help="Seal a case that does not verify; the seal lists what is wrong.")
+    ] = False,
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = 0,
@@ -162,7 +165,7 @@ def seal(
     def work(terminal: Terminal) -> Result:
         from forensics.case.seal import seal as seal_case
 
-        made = seal_case(case, by, reason, key)
+        made = seal_case(case, by, reason, key, with_problems=with_problems)
 
         def human() -> Iterable[RenderableType]:
             from forensics.cli.render import text
@@ -201,7 +204,8 @@ def destroy(
             size = sum(path.lstat().st_size for path in paths)
             raise UsageError(
                 f"this would remove {counted(len(paths), 'file')} ({size:,} bytes) of {case}, the database and all "
-                f"that was made from it, for good; to do it, add --confirm {case.resolve().name} --by NAME --reason TEXT"
+                f"that was made from it, for good; to do it, add "
+                f"--confirm {case.resolve().name} --by NAME --reason TEXT"
             )
         gone = destroy_case(case, confirm, by, reason)
 

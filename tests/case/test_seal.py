@@ -173,6 +173,9 @@ def test_a_case_with_problems_is_not_sealed(case_root: Path) -> None:
     with pytest.raises(HashMismatch, match="case verify"):
         seal(case_root, "R. Iqbal", "done")
     assert not (case_root / "seal.json").exists()
+    seal(case_root, "R. Iqbal", "as found", with_problems=True)
+    body = orjson.loads((case_root / "seal.json").read_bytes())
+    assert [problem["subject"] for problem in body["problems"]] == ["restricted/open.txt"]
 
 
 @pytest.mark.parametrize(("name", "reason"), [("", "why"), ("who", " ")])
