@@ -27,6 +27,22 @@ FOLLOWING: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
+class Category(StrEnum):
+    """Kinds of delicate content; the same names as those of `case.category_review` (a test holds it)."""
+
+    credential = "credential"
+    email = "email"
+    phone = "phone"
+    payment = "payment"
+    government_id = "government_id"
+    account_id = "account_id"
+    health = "health"
+    special_category = "special_category"
+    child = "child"
+    code = "code"
+    none = "none"
+
+
 class Decision(StrEnum):
     """What a person may decide."""
 
@@ -61,6 +77,14 @@ def review(
             show_default=False,
         ),
     ] = None,
+    category: Annotated[
+        Category | None,
+        typer.Option(
+            "--category",
+            help="Decide about this category of the fragment's text, not about the leak; none: nothing applies.",
+            show_default=False,
+        ),
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = 0,
@@ -71,7 +95,10 @@ def review(
         if decision is not None:
             if fragment is None:
                 raise UsageError("--decision needs the FRAGMENT that it is about")
-            return _record(terminal, case, fragment, decision.value, reason, name, update=bool(update))
+            about = None if category is None else category.value
+            return _record(terminal, case, fragment, decision.value, reason, name, category=about, update=bool(update))
+        if category is not None:
+            raise UsageError("--category needs --decision")
         interactive = sys.stdin.isatty() and sys.stdout.isatty() if walk is None else walk
         if interactive and not json:
             return _walk(terminal, case, fragment, name, reveal=reveal, update=update is not False)
@@ -83,19 +110,32 @@ def review(
 
 
 def _record(
-    terminal: Terminal, case: Path, fragment: str, decision: str, reason: str, name: str, *, update: bool
+    terminal: Terminal,
+    case: Path,
+    fragment: str,
+    decision: str,
+    reason: str,
+    name: str,
+    *,
+    category: str | None,
+    update: bool,
 ) -> Result:
+    from forensics.case.category_review import review_category
     from forensics.case.review import review as record
     from forensics.case.store import Case
 
     with Case.open(case) as opened:
-        recorded = record(opened, fragment, decision, reason, name)
+        if category is None:
+            recorded: Any = record(opened, fragment, decision, reason, name)
+        else:
+            recorded = review_category(opened, fragment, category, decision, reason, name)
     warnings = _follow(terminal, case) if update else ()
 
     def human() -> Iterable[RenderableType]:
         from forensics.cli.render import text
 
-        yield text(f"recorded: {recorded.decision} for fragment {recorded.fragment_id}")
+        what = "" if category is None else f" of category {category}"
+        yield text(f"recorded: {recorded.decision}{what} for fragment {recorded.fragment_id}")
         yield text(_next(case, updated=update))
 
     return Result(vars(recorded), human, warnings)

@@ -26,6 +26,15 @@ class Response:
 
 
 @dataclass(frozen=True)
+class Category:
+    """A kind of delicate content that detectors saw, or a person: in how many fragments, and how many were checked."""
+
+    name: str
+    fragments: int
+    checked: int
+
+
+@dataclass(frozen=True)
 class Facts:
     """What an export may know. `reviewed` of `fragments` have a person's decision; `as_of_us`: the evidence's end."""
 
@@ -36,6 +45,7 @@ class Facts:
     reviewed: int
     formats: tuple[str, ...]
     as_of_us: int | None
+    categories: tuple[Category, ...] = ()
 
     @property
     def surest(self) -> str | None:
@@ -63,6 +73,7 @@ def load_facts(case: Case, pseudonyms: Pseudonyms) -> Facts:
         reviewed,
         tuple(formats or ()),
         None if as_of is None else microseconds(as_of),
+        tuple(Category(*row) for row in case.rows("report/export_categories")),
     )
 
 

@@ -22,6 +22,15 @@ BASIS = (
     "Found by comparing every response with the texts of all other tenants. Tenants and requests are named by the "
     "case's pseudonyms. That a response was generated is shown by the logs; that it was returned or viewed is not."
 )
+# OCSF's classification of each of our categories.
+_CLASSES = {
+    **dict.fromkeys(("email", "phone", "health", "special_category", "child"), 1),
+    "government_id": 2,
+    **dict.fromkeys(("payment", "account_id"), 3),
+    "code": 4,
+    "credential": 6,
+}
+_CAPTIONS = {0: "Unknown", 1: "Personal", 2: "Governmental", 3: "Financial", 4: "Business", 6: "Security", 99: "Other"}
 # Of the surest verdict in the case: (severity_id, severity, confidence_id, confidence).
 _GRADES = {
     "confirmed": (4, "High", 3, "High"),
@@ -42,6 +51,9 @@ def finding(facts: Facts) -> dict[str, Any]:
     known = facts.surest in ("confirmed", "probable")
     status = (1, "New") if not facts.reviewed else (2, "In Progress")
     numbers = facts.numbers
+    classes = sorted({_CLASSES[one.name] for one in facts.categories})
+    # Nothing seen is not nothing there; several classes are `Other` in OCSF's words.
+    category = 0 if not classes else classes[0] if len(classes) == 1 else 99
     description = (
         f"Responses with foreign text: {numbers.count('responses.confirmed')} confirmed, "
         f"{numbers.count('responses.probable_or_better')} probable or better, "
@@ -87,8 +99,8 @@ def finding(facts: Facts) -> dict[str, Any]:
             "related_events_count": facts.count("responses.possible_or_better"),
         },
         "data_security": {
-            "category_id": 0,
-            "category": "Unknown",
+            "category_id": category,
+            "category": _CAPTIONS[category],
             "data_lifecycle_state_id": 3,
             "data_lifecycle_state": "Data in-Use",
             "detection_pattern": PATTERN,
@@ -99,6 +111,9 @@ def finding(facts: Facts) -> dict[str, Any]:
             "resources_limit": MOST_RESPONSES,
             "fragments": facts.fragments,
             "fragments_reviewed": facts.reviewed,
+            "categories": {
+                one.name: {"fragments": one.fragments, "checked_by_a_person": one.checked} for one in facts.categories
+            },
         },
     }
     if first is not None and last is not None:

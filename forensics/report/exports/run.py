@@ -40,6 +40,7 @@ OWN_WORDS = (
     veris.DISCLOSURE,
     veris.ACTOR,
     veris.ERROR,
+    veris.LABELS,
     veris.NOT_BANDED,
 )
 TEXTUAL = (".html", ".md", ".json", ".jsonl", ".csv", ".svg", ".txt", ".ipynb", ".py")

@@ -27,7 +27,19 @@ DISCLOSURE = (
 )
 ACTOR = "No actor is shown by the logs."
 ERROR = "What was seen is that text went to the wrong customer. Which error led to it is not stated here."
+LABELS = "The varieties of data are labels by detectors and by people, not a count; Unknown stands for what had none."
 NOT_BANDED = "The number of customers whose text surfaced is below five and is not given."
+
+# VERIS's variety of each of our categories.
+_VARIETIES = {
+    "credential": "Credentials",
+    **dict.fromkeys(("email", "phone"), "Personal"),
+    "payment": "Payment",
+    "account_id": "Bank",
+    **dict.fromkeys(("government_id", "special_category", "child"), "Sensitive Personal"),
+    "health": "Medical",
+    "code": "Source code",
+}
 
 
 def document(facts: Facts) -> bytes:
@@ -59,14 +71,19 @@ def incident(facts: Facts) -> dict[str, Any]:
         "attribute": {
             "confidentiality": {
                 "data_disclosure": "Yes" if confirmed and delivered else "Potentially",
-                "data": [{"variety": "Unknown"}],
+                "data": [{"variety": variety} for variety in _varieties(facts)],
                 "data_victim": ["Customer"],
                 "state": ["Processed"],
-                "notes": DISCLOSURE,
+                "notes": f"{DISCLOSURE} {LABELS}",
             }
         },
         "discovery_method": {"unknown": True},
     }
+
+
+def _varieties(facts: Facts) -> list[str]:
+    found = {_VARIETIES[one.name] for one in facts.categories}
+    return [*sorted(found), "Unknown"]
 
 
 def _date(facts: Facts) -> dict[str, int]:

@@ -97,8 +97,8 @@ def test_the_veris_object_fits_its_schema(facts: Facts) -> None:
 
 
 def test_the_veris_schema_would_see_a_fault(facts: Facts) -> None:
-    for change in ({"security_incident": "Maybe"}, {"action": {}}, {"extra_field": 1}, {"asset": {}}):
-        assert _veris_faults({**veris.incident(facts), **change}) or change == {"action": {}}
+    for change in ({"security_incident": "Maybe"}, {"action": {"error": {}}}, {"extra_field": 1}, {"asset": {}}):
+        assert _veris_faults({**veris.incident(facts), **change})
     without = veris.incident(facts)
     del without["actor"]
     assert _veris_faults(without)
@@ -165,6 +165,28 @@ def test_a_case_without_times_is_exported(reported: Callable[..., Path], tmp_pat
     b.fragment("f1", recipient, 0, len(SECRET), ["alpha"], [(source, "prompt")])
     facts = _facts(reported(b, tmp_path / "c"))
     assert faults(ocsf.finding(facts)) == [] and _veris_faults(veris.incident(facts)) == []
+
+
+def test_every_category_has_its_place_in_both_vocabularies(facts: Facts) -> None:
+    from dataclasses import replace
+
+    from forensics.report.exports.facts import Category
+    from forensics.text.sensitive import CATEGORIES
+
+    for name in CATEGORIES:
+        one = replace(facts, categories=(Category(name, 2, 1),))
+        event, incident = ocsf.finding(one), veris.incident(one)
+        assert faults(event) == [] and _veris_faults(incident) == []
+        assert event["data_security"]["category_id"] not in (0, 99)
+        assert len(incident["attribute"]["confidentiality"]["data"]) == 2
+    several = replace(facts, categories=(Category("credential", 2, 1), Category("health", 1, 0)))
+    assert ocsf.finding(several)["data_security"]["category"] == "Other"
+    assert veris.incident(several)["attribute"]["confidentiality"]["data"] == [
+        {"variety": "Credentials"},
+        {"variety": "Medical"},
+        {"variety": "Unknown"},
+    ]
+    assert ocsf.finding(several)["unmapped"]["categories"]["credential"] == {"fragments": 2, "checked_by_a_person": 1}
 
 
 def test_hostile_names_stand_in_no_export(hostile: Path) -> None:
