@@ -80,7 +80,7 @@ def payloads(beacon: str) -> dict[str, str]:
         "bag_line": "x\n" + "0" * 64 + "  data/forged.txt",
         # Sizes and look-alikes
         "long_word": "W" * 5000,
-        "long_line": "wide " * 1500,
+        "long_line": "wide " * 150,
         "look_alike": "\u0430cme",
         "looked_at": "acme",
         "combining": "a" + "\u0301" * 200,

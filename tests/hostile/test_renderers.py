@@ -14,6 +14,7 @@ import runpy
 import shutil
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.case.ask import questions
@@ -404,6 +405,7 @@ def test_nothing_runs_and_nothing_is_fetched_in_a_browser(made: Made, tmp_path: 
 # -- any text at all -----------------------------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60) | st.sampled_from(list(payloads("http://127.0.0.1:1").values())))
 def test_any_text_in_every_form(text: str) -> None:
     from forensics.report.render import environment, html_value
@@ -423,6 +425,7 @@ def test_any_text_in_every_form(text: str) -> None:
     assert unsafe_signs(shown) == []
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_any_text_on_the_terminal(text: str) -> None:
     import io
@@ -439,6 +442,17 @@ def test_any_text_on_the_terminal(text: str) -> None:
     assert unsafe_signs(stream.getvalue()) == []
     assert unsafe_signs(cell(text)) == []
     assert "".join(safe_text(text).split()) in "".join(stream.getvalue().split())
+
+
+@pytest.mark.parametrize("sign", ["W", "a1", "= ", "\\\\", "<", "&", "%4", "ab ", "wide ", "*", "\n"])
+def test_long_runs_cost_the_egress_check_no_more_than_their_length(sign: str) -> None:
+    """200,000 signs take a moment; where the cost is the square of the length, minutes."""
+    from forensics.report.decoded import unfold
+
+    before = time.process_time()
+    for suffix in ("md", "html"):
+        unfold(f"letter.{suffix}", (sign * (200_000 // len(sign))).encode())
+    assert time.process_time() - before < 20
 
 
 def test_the_checks_would_see_it(made: Made) -> None:
