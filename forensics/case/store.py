@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,9 +139,17 @@ class Case:
         """Rows of query `name` with `parameters` bound by name."""
         return self._connection.execute(load_query(name), _bound(name, parameters)).fetchall()
 
-    def arrow(self, name: str, parameters: Parameters | None = None) -> pa.Table:
-        """Result of query `name` as an Arrow table."""
-        return self._connection.sql(load_query(name), params=_bound(name, parameters)).to_arrow_table()
+    def arrow(
+        self, name: str, parameters: Parameters | None = None, held: Mapping[str, pa.Table] | None = None
+    ) -> pa.Table:
+        """Result of query `name` as an Arrow table. `held`: further tables that the query reads, for this call alone."""
+        for table, rows in (held or {}).items():
+            self._connection.register(table, rows)
+        try:
+            return self._connection.sql(load_query(name), params=_bound(name, parameters)).to_arrow_table()
+        finally:
+            for table in held or {}:
+                self._connection.unregister(table)
 
     def batches(self, name: str, parameters: Parameters | None = None, rows: int = 4096) -> Iterator[pa.RecordBatch]:
         """Result of query `name` in Arrow batches of at most `rows`, on a cursor of its own (bounded memory)."""

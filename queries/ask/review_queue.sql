@@ -3,6 +3,7 @@
 -- grain:    one row per fragment without a review
 -- parameters: none
 -- order:    net_bits descending, fragment_id
+-- empty:    every fragment has a decision, or there is no fragment
 SELECT
     fragments.fragment_id,
     fragments.recipient_request_id,

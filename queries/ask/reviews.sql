@@ -3,6 +3,7 @@
 -- grain:    one row per decision
 -- parameters: none
 -- order:    at, fragment_id, name
+-- empty:    nobody has decided on a fragment yet: `forensics review CASE`
 SELECT
     reviews."at",
     reviews.name,

@@ -1,0 +1,106 @@
+-- question: what is known of each step: trigger, first bad response, first report, awareness, containment, fix, verification?
+-- inputs:   affected_requests, joined_requests, fault_window, engine_events, evidence, stages, numbers
+-- grain:    one row per step; steps that no log can know say so
+-- parameters: none
+-- order:    the order in which such steps come
+-- empty:    never: a step that is not known says so
+WITH affected AS (
+    SELECT
+        min(received_at) AS first_at,
+        max(received_at) AS last_at,
+        arg_min(request_id, (received_at, request)) AS first_request,
+        arg_max(request_id, (received_at, request)) AS last_request
+    FROM affected_requests
+    WHERE listed = 'affected' AND received_at IS NOT NULL
+),
+changes AS (
+    SELECT "at", worker, kind
+    FROM engine_events
+    WHERE "at" IS NOT NULL
+        AND kind IN ('cache_flush', 'kv_all_cleared', 'process_start', 'server_args', 'config_change', 'scheduler_start')
+),
+alarms AS (
+    SELECT min("at") AS "at", arg_min(kind, "at") AS kind
+    FROM engine_events
+    WHERE kind IN ('kv_double_free', 'kv_canary_violation', 'memory_leak', 'context_corruption')
+),
+before AS (
+    SELECT max(c."at") AS "at", arg_max(c.kind, c."at") AS kind
+    FROM changes AS c
+    CROSS JOIN affected AS a
+    WHERE c."at" <= a.first_at
+),
+after AS (
+    SELECT min(c."at") AS "at", arg_min(c.kind, c."at") AS kind
+    FROM changes AS c
+    CROSS JOIN affected AS a
+    WHERE c."at" > a.last_at
+),
+span AS (
+    SELECT min(received_at) AS low, max(coalesce(finished_at, received_at)) AS high FROM joined_requests
+),
+declared AS (
+    SELECT parameters::JSON ->> 'fault_began' AS began, parameters::JSON ->> 'fault_fixed' AS fixed
+    FROM stages
+    WHERE stage = 'controls'
+),
+clean AS (
+    SELECT count(*) AS responses
+    FROM joined_requests AS j
+    CROSS JOIN affected AS a
+    WHERE j.received_at > a.last_at AND j.examinable
+),
+onset AS (SELECT * FROM fault_window WHERE worker IS NULL AND bound = 'onset'),
+ending AS (SELECT * FROM fault_window WHERE worker IS NULL AND bound = 'end'),
+steps (place, step, moment, low, high, status, basis) AS (
+    SELECT 1, 'evidence begins', low, NULL::TIMESTAMP, NULL::TIMESTAMP, 'known', 'first receive time in the evidence' FROM span
+    UNION ALL
+    SELECT 2, 'trigger', "at", NULL, NULL, CASE WHEN "at" IS NULL THEN 'unknown_to_fill' ELSE 'candidate' END,
+        coalesce('last engine event of its kind before the first affected response: ' || kind, 'no start, flush or change of configuration before the first affected response in these logs')
+    FROM before
+    UNION ALL
+    SELECT 3, 'onset of the fault', (SELECT "at" FROM onset), (SELECT low FROM onset), (SELECT high FROM onset),
+        CASE WHEN (SELECT "at" FROM onset) IS NULL THEN 'unknown' ELSE 'estimated' END,
+        coalesce((SELECT finding FROM onset), 'not estimated: the timeline has not run')
+    UNION ALL
+    SELECT 4, 'fault began, as declared', TRY_CAST((SELECT began FROM declared) AS TIMESTAMP), NULL, NULL,
+        CASE WHEN (SELECT began FROM declared) IS NULL THEN 'unknown_to_fill' ELSE 'declared' END, 'forensics controls --fault-began'
+    UNION ALL
+    SELECT 5, 'first affected response', first_at, NULL, NULL, CASE WHEN first_at IS NULL THEN 'none' ELSE 'known' END,
+        coalesce('received; request ' || first_request, 'no response is affected')
+    FROM affected
+    UNION ALL
+    SELECT 6, 'first alarm of an engine', "at", NULL, NULL, CASE WHEN "at" IS NULL THEN 'none' ELSE 'known' END,
+        coalesce(kind, 'no engine logged one')
+    FROM alarms
+    UNION ALL
+    SELECT 7, 'first report', NULL, NULL, NULL, 'unknown_to_fill', 'not in these logs'
+    UNION ALL
+    SELECT 8, 'awareness', NULL, NULL, NULL, 'unknown_to_fill', 'only a person sets it'
+    UNION ALL
+    SELECT 9, 'containment', NULL, NULL, NULL, 'unknown_to_fill', 'not in these logs'
+    UNION ALL
+    SELECT 10, 'last affected response', last_at, NULL, NULL, CASE WHEN last_at IS NULL THEN 'none' ELSE 'known' END,
+        coalesce('received; request ' || last_request, 'no response is affected')
+    FROM affected
+    UNION ALL
+    SELECT 11, 'end of the fault', (SELECT "at" FROM ending), (SELECT low FROM ending), (SELECT high FROM ending),
+        CASE WHEN (SELECT "at" FROM ending) IS NULL THEN 'unknown' ELSE 'estimated' END,
+        coalesce((SELECT finding FROM ending), 'not estimated: the timeline has not run')
+    UNION ALL
+    SELECT 12, 'what may have ended it', "at", NULL, NULL, CASE WHEN "at" IS NULL THEN 'unknown_to_fill' ELSE 'candidate' END,
+        coalesce('first engine event of its kind after the last affected response: ' || kind, 'no start, flush or change of configuration after the last affected response in these logs')
+    FROM after
+    UNION ALL
+    SELECT 13, 'fix', TRY_CAST((SELECT fixed FROM declared) AS TIMESTAMP), NULL, NULL,
+        CASE WHEN (SELECT fixed FROM declared) IS NULL THEN 'unknown_to_fill' ELSE 'declared' END, 'forensics controls --fault-fixed'
+    UNION ALL
+    SELECT 14, 'verification', NULL, NULL, NULL, 'unknown_to_fill',
+        responses || ' examined responses after the last affected one, none of them affected (`ask has-it-stopped`)'
+    FROM clean
+    UNION ALL
+    SELECT 15, 'evidence ends', high, NULL, NULL, 'known', 'last time of a request in the evidence' FROM span
+)
+SELECT step, moment AS "at", low, high, status, basis
+FROM steps
+ORDER BY place
