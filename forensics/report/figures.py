@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -10,6 +11,9 @@ import orjson
 
 from forensics.case.store import Case
 from forensics.report.render import NOT_MEASURED, minute_down, minute_up, thousands
+
+_RARE = 1e-6
+_SELDOM = 0.01
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,27 @@ class Numbers:
             return f"at most {100 * row.high:.3g} %"
         return f"{100 * row.low:.3g} % to {100 * row.high:.3g} %"
 
+    def brief(self, name: str) -> str:
+        """`155`, or in a word why not: `not measured`, `not assessable`."""
+        return self.count(name) if self.known(name) else self.method(name).partition(":")[0].partition(";")[0]
+
+    def limits(self, name: str) -> str:
+        """Limits of a count: `150 to 171`, `at most 171`, or nothing."""
+        row = self.rows[name]
+        if row.high is None:
+            return "" if row.low is None else f"at least {thousands(round(row.low))}"
+        high = thousands(math.ceil(row.high))
+        return f"at most {high}" if row.low is None else f"{thousands(math.floor(row.low))} to {high}"
+
+    def chance(self, name: str) -> str:
+        """A probability in words: `below 1 in 1,000,000`, `about 1 in 12`, `2.5 %`, or that it is not known."""
+        value = self.rows[name].value
+        if value is None:
+            return "not known"
+        if value < _RARE:
+            return f"below 1 in {thousands(round(1 / _RARE))}"
+        return f"about 1 in {thousands(round(1 / value))}" if value < _SELDOM else f"{100 * value:.2g} %"
+
     def measured(self, name: str) -> str:
         """`155 (how)`, or only why it was not measured."""
         return f"{self.count(name)} ({self.method(name)})" if self.known(name) else self.method(name)
@@ -88,10 +113,9 @@ class Numbers:
         """Every figure whose name begins with `prefix`, sorted."""
         return [self.rows[name] for name in sorted(self.rows) if name.startswith(prefix)]
 
-    def periods(self) -> list[Number]:
-        """The rates, in the order of time."""
-        names = ("rate.before_window", "rate.in_window", "rate.after_window", "rate.whole")
-        return [self.rows[name] for name in names if name in self.rows]
+    def moment(self, name: str) -> int | None:
+        """A time in microseconds since 1970; None where the figure is absent or not known."""
+        return _microseconds(self.rows[name].value) if name in self.rows else None
 
     def minute_down(self, name: str) -> str:
         """A time down to the minute."""

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from forensics.report.steps import IncidentStep
+
 if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.axes import Axes
@@ -30,6 +32,9 @@ class Bucket:
     responses: int
     affected: int
     possible: int
+    examined: int = 0
+    low: float | None = None  # limits of the share of affected ones among the examined, 0..1
+    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -101,23 +106,58 @@ def slot_lanes(lanes: Lanes, name: str) -> Markup:
 
 
 def affected_over_time(buckets: Sequence[Bucket]) -> Markup:
-    """Affected and possible responses per bucket above, all responses below."""
-    figure = _figure(3.6)
-    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
+    """Share of affected responses with its interval above, affected and possible ones in the middle, all below."""
+    figure = _figure(5.4)
+    share, upper, lower = figure.subplots(3, 1, sharex=True, height_ratios=(2.2, 1.6, 1))
     places = range(len(buckets))
+    for place, bucket in enumerate(buckets):
+        if bucket.low is None or bucket.high is None or not bucket.examined:
+            continue
+        share.plot((place, place), (100 * bucket.low, 100 * bucket.high), color=_MUTED, linewidth=1.4)
+        share.plot(place, 100 * bucket.affected / bucket.examined, "o", color=_ACCENT, markersize=4)
+    share.set_ylim(bottom=0)
+    share.set_ylabel("% affected")
     affected = [bucket.affected for bucket in buckets]
     upper.bar(places, affected, width=0.9, color=_ACCENT, label="probable or better")
     upper.bar(places, [b.possible for b in buckets], width=0.9, bottom=affected, color=_MUTED, label="weaker")
     lower.bar(places, [bucket.responses for bucket in buckets], width=0.9, color=_SOFT)
-    upper.set_ylabel("with foreign text")
-    lower.set_ylabel("all responses")
+    upper.set_ylabel("affected")
+    lower.set_ylabel("all")
     _legend(upper)
     step = max(1, -(-len(buckets) // 5))
     lower.set_xticks(list(places)[::step], [bucket.label.replace(" ", "\n") for bucket in buckets[::step]])
-    for axes in (upper, lower):
+    for axes in (share, upper, lower):
         _plain(axes)
+    for axes in (upper, lower):
         _whole_numbers(axes)
-    return _svg(figure, "time", "Responses with foreign text over time, above all responses over time")
+    return _svg(
+        figure,
+        "time",
+        "Share of responses with foreign text over time with its interval, above their number and that of all responses",
+    )
+
+
+def incident(steps: Sequence[IncidentStep]) -> Markup | None:
+    """The known steps on an axis of minutes from the first of them, with the intervals of what is estimated."""
+    known = [step for step in steps if step.at is not None]
+    if len(known) < 2:
+        return None
+    origin = min(step.at for step in known if step.at is not None)
+    figure = _figure(0.8 + 0.3 * len(known))
+    axes = figure.subplots()
+    for lane, step in enumerate(known):
+        if step.low is not None and step.high is not None:
+            ends = ((step.low - origin) / 6e7, (step.high - origin) / 6e7)
+            axes.plot(ends, (lane, lane), color=_MUTED, linewidth=3)
+        sign = "o" if step.status == "known" else "D"
+        axes.plot(((step.at or 0) - origin) / 6e7, lane, sign, color=_ACCENT, markersize=6)
+    axes.set_yticks(range(len(known)), [step.name for step in known], fontsize=8)
+    axes.set_ylim(len(known) - 0.5, -0.5)
+    axes.set_xlabel(f"minutes from {known[0].name}" if known[0].at == origin else "minutes from the first of them")
+    axes.grid(axis="x", color=_SOFT, linewidth=0.5, alpha=0.6)
+    axes.set_axisbelow(True)
+    _plain(axes)
+    return _svg(figure, "steps", "The known steps of the incident over time, with intervals of those that are estimated")
 
 
 def who_to_whom(pairs: Sequence[Pair]) -> Markup:

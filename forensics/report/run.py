@@ -20,14 +20,17 @@ from forensics.case.pseudonyms import load_pseudonyms
 from forensics.case.stage import Summary, run_stage
 from forensics.case.store import Case
 from forensics.case.words import counted
-from forensics.report import egress, letters
+from forensics.report import egress, letters, tables
 from forensics.report.corpus_check import Outgoing, check_corpus
+from forensics.report.data import FOLDER, NAMES, data_files
 from forensics.report.fields import fields, unknown
 from forensics.report.figures import Numbers
 from forensics.report.render import environment, template_texts
-from forensics.report.view import draw, draw_leaks, load_view, share_table
+from forensics.report.view import draw, draw_leaks, load_view
 
 Progress = Callable[[str, int, int], None]
+DOCUMENTS = ("report/report.html", "report/report.md", "report/postmortem.md")
+REPORT_FILES = (*DOCUMENTS, *(f"{FOLDER}/{name}" for name in NAMES))
 LETTER_FILES = ("letter.md", "letter.html", "fields.json", "attachment.csv")
 
 
@@ -58,21 +61,27 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
 
 
 def render_report(case: Case, parameters: Parameters) -> dict[str, bytes]:
-    """`report.html` and `report.md`, not yet checked or written."""
+    """`report.html`, `report.md`, `postmortem.md` and the data of the pictures, not yet checked or written."""
     pseudonyms = load_pseudonyms(case)
     numbers = Numbers.load(case)
     view = load_view(case, pseudonyms, parameters.request_rows, parameters.leak_pictures)
     values = {
         "numbers": numbers,
         "view": view,
-        "scope_rows": share_table(numbers),
+        "scope_rows": tables.scope_rows(numbers),
+        "bounds": tables.bound_rows(numbers),
+        "coverage": tables.coverage_rows(numbers),
+        "periods": tables.period_rows(numbers),
+        "controls": tables.control_rows(numbers),
+        "recall": tables.recall_rows(numbers),
         "pictures": draw(view),
         "leaks": draw_leaks(view),
     }
-    return {
-        f"report/report.{markup}": environment(markup).get_template(f"report.{markup}.j2").render(values).encode()
-        for markup in ("html", "md")
+    files = {
+        path: environment(path.rpartition(".")[2]).get_template(f"{path.partition('/')[2]}.j2").render(values).encode()
+        for path in DOCUMENTS
     }
+    return files | data_files(view)
 
 
 def render_letters(case: Case, parameters: Parameters) -> dict[str, bytes]:
@@ -145,7 +154,7 @@ def _held_back(case: Case, files: dict[str, bytes], allowed: tuple[str, ...]) ->
 
 def _remove_stale(case: Case, kept: set[str]) -> None:
     """Remove our own files of earlier runs that this run does not write; never what somebody else put there."""
-    known = [case.root / "report" / name for name in ("report.html", "report.md")]
+    known = [case.root / path for path in REPORT_FILES]
     for folder in sorted((case.root / "notify").iterdir()):
         if re.fullmatch(r"T-[0-9A-Z]+", folder.name) and folder.is_dir() and not folder.is_symlink():
             known += [folder / name for name in LETTER_FILES]
@@ -161,7 +170,7 @@ def _complete(case: Case, figures: dict[str, Any]) -> bool:
     """Whether every file that the last run wrote is there."""
     pseudonyms = load_pseudonyms(case)
     folders = [f"notify/{pseudonyms.tenant(row[0])}" for row in case.rows("report/letter_tenants")]
-    expected = {"report/report.html", "report/report.md"} | {f"{f}/{name}" for f in folders for name in LETTER_FILES}
+    expected = set(REPORT_FILES) | {f"{f}/{name}" for f in folders for name in LETTER_FILES}
     return all((case.root / path).is_file() for path in expected - set(figures["withheld"]))
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import orjson
@@ -15,22 +14,14 @@ import orjson
 from forensics.case.store import Case
 from forensics.scope.bounds import from_controls
 from forensics.scope.causes import from_timeline
+from forensics.scope.ending import from_window
+from forensics.case.intervals import Interval, exact_interval
 from forensics.scope.number import Number, Scalar
 
 __all__ = ["Interval", "Number", "Scalar", "collect", "exact_interval", "numbers_table"]
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A binomial rate with its exact bounds."""
-
-    rate: float | None
-    low: float | None
-    high: float | None
-    method: str
 
 
 def collect(case: Case, confidence: float) -> list[Number]:
@@ -42,6 +33,7 @@ def collect(case: Case, confidence: float) -> list[Number]:
     ]
     numbers += [Number(name, value, method) for name, value, method in case.rows("scope/window")]
     numbers += _rates(case, confidence)
+    numbers += from_window(case, confidence)
     numbers += _bounds(case)
     numbers += _lengths(case)
     numbers += from_controls(case, confidence)
@@ -65,20 +57,6 @@ def numbers_table(numbers: list[Number]) -> pa.Table:
             "method": pa.array([number.method for number in numbers], pa.string()),
         }
     )
-
-
-def exact_interval(hits: int, total: int, confidence: float) -> Interval:
-    """Clopper-Pearson interval of a rate; for no hits the one-sided upper limit (the rule of three)."""
-    level = f"{confidence * 100:g} %"
-    if total == 0:
-        return Interval(None, None, None, "no examined response in this period: the rate is not known")
-    from scipy.stats import binomtest
-
-    if hits == 0:
-        upper = binomtest(0, total, alternative="less").proportion_ci(confidence, method="exact").high
-        return Interval(0.0, 0.0, float(upper), f"exact one-sided {level} upper limit for no hit (rule of three)")
-    bounds = binomtest(hits, total).proportion_ci(confidence, method="exact")
-    return Interval(hits / total, float(bounds.low), float(bounds.high), f"exact {level} interval (Clopper-Pearson)")
 
 
 _PERIODS = {

@@ -42,7 +42,7 @@ fired (way, request) AS (
     UNION
     SELECT 'strings planted with each customer (canaries)', request
     FROM strong
-    WHERE contains(features, 'canar')
+    WHERE features::JSON ->> 'canary_label' IS NOT NULL
 ),
 ways (way, needs, judged, why) AS (
     SELECT 'each answer compared with the texts of other customers', 'texts of prompts and answers', TRUE, 'what this tool does afterwards; false alarms: `ask false-positives`'

@@ -1,5 +1,5 @@
 -- question: what is known of each step: trigger, first bad response, first report, awareness, containment, fix, verification?
--- inputs:   affected_requests, joined_requests, fault_window, engine_events, evidence, stages, numbers
+-- inputs:   affected_requests, joined_requests, fault_window, engine_events, stages, numbers
 -- grain:    one row per step; steps that no log can know say so
 -- parameters: none
 -- order:    the order in which such steps come
@@ -13,28 +13,15 @@ WITH affected AS (
     FROM affected_requests
     WHERE listed = 'affected' AND received_at IS NOT NULL
 ),
-changes AS (
-    SELECT "at", worker, kind
-    FROM engine_events
-    WHERE "at" IS NOT NULL
-        AND kind IN ('cache_flush', 'kv_all_cleared', 'process_start', 'server_args', 'config_change', 'scheduler_start')
-),
 alarms AS (
     SELECT min("at") AS "at", arg_min(kind, "at") AS kind
     FROM engine_events
     WHERE kind IN ('kv_double_free', 'kv_canary_violation', 'memory_leak', 'context_corruption')
 ),
-before AS (
-    SELECT max(c."at") AS "at", arg_max(c.kind, c."at") AS kind
-    FROM changes AS c
-    CROSS JOIN affected AS a
-    WHERE c."at" <= a.first_at
-),
-after AS (
-    SELECT min(c."at") AS "at", arg_min(c.kind, c."at") AS kind
-    FROM changes AS c
-    CROSS JOIN affected AS a
-    WHERE c."at" > a.last_at
+outer_ends AS (
+    SELECT name, TRY_CAST(value ->> '$' AS TIMESTAMP) AS "at", method
+    FROM numbers
+    WHERE name IN ('window.opens_at', 'window.closes_at')
 ),
 span AS (
     SELECT min(received_at) AS low, max(coalesce(finished_at, received_at)) AS high FROM joined_requests
@@ -55,9 +42,10 @@ ending AS (SELECT * FROM fault_window WHERE worker IS NULL AND bound = 'end'),
 steps (place, step, moment, low, high, status, basis) AS (
     SELECT 1, 'evidence begins', low, NULL::TIMESTAMP, NULL::TIMESTAMP, 'known', 'first receive time in the evidence' FROM span
     UNION ALL
-    SELECT 2, 'trigger', "at", NULL, NULL, CASE WHEN "at" IS NULL THEN 'unknown_to_fill' ELSE 'candidate' END,
-        coalesce('last engine event of its kind before the first affected response: ' || kind, 'no start, flush or change of configuration before the first affected response in these logs')
-    FROM before
+    SELECT 2, 'trigger', o."at", NULL, NULL, CASE WHEN o."at" IS NULL THEN 'unknown_to_fill' ELSE 'candidate' END,
+        coalesce(o.method, 'not known: `forensics scope` has not run')
+    FROM (SELECT 'window.opens_at' AS name) AS w
+    LEFT JOIN outer_ends AS o ON o.name = w.name
     UNION ALL
     SELECT 3, 'onset of the fault', (SELECT "at" FROM onset), (SELECT low FROM onset), (SELECT high FROM onset),
         CASE WHEN (SELECT "at" FROM onset) IS NULL THEN 'unknown' ELSE 'estimated' END,
@@ -88,9 +76,10 @@ steps (place, step, moment, low, high, status, basis) AS (
         CASE WHEN (SELECT "at" FROM ending) IS NULL THEN 'unknown' ELSE 'estimated' END,
         coalesce((SELECT finding FROM ending), 'not estimated: the timeline has not run')
     UNION ALL
-    SELECT 12, 'what may have ended it', "at", NULL, NULL, CASE WHEN "at" IS NULL THEN 'unknown_to_fill' ELSE 'candidate' END,
-        coalesce('first engine event of its kind after the last affected response: ' || kind, 'no start, flush or change of configuration after the last affected response in these logs')
-    FROM after
+    SELECT 12, 'what may have ended it', o."at", NULL, NULL, CASE WHEN o."at" IS NULL THEN 'unknown_to_fill' ELSE 'candidate' END,
+        coalesce(o.method, 'not known: `forensics scope` has not run')
+    FROM (SELECT 'window.closes_at' AS name) AS w
+    LEFT JOIN outer_ends AS o ON o.name = w.name
     UNION ALL
     SELECT 13, 'fix', TRY_CAST((SELECT fixed FROM declared) AS TIMESTAMP), NULL, NULL,
         CASE WHEN (SELECT fixed FROM declared) IS NULL THEN 'unknown_to_fill' ELSE 'declared' END, 'forensics controls --fault-fixed'
