@@ -49,6 +49,10 @@ class Numbers:
         """Whether the figure exists and was measured."""
         return name in self.rows and self.rows[name].value is not None
 
+    def total(self, name: str) -> int:
+        """The total of a share; 0 where the figure is absent, for conditions."""
+        return (self.rows[name].total or 0) if name in self.rows else 0
+
     def value(self, name: str) -> Any:
         """The bare value, for conditions."""
         return self.rows[name].value

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Colours that matplotlib writes and the page then replaces by its own.
-_INK, _ACCENT, _MUTED, _SOFT = "#010203", "#010204", "#010205", "#010206"
-_PAGE = {_INK: "currentColor", _ACCENT: "var(--accent)", _MUTED: "var(--muted)", _SOFT: "var(--soft)"}
+_INK, _ACCENT, _MUTED, _SOFT, _PAPER = "#010203", "#010204", "#010205", "#010206", "#010207"
+_PAGE = {_INK: "currentColor", _ACCENT: "var(--accent)", _MUTED: "var(--muted)", _SOFT: "var(--soft)", _PAPER: "var(--paper)"}
 _MATRIX = 20
+_DARK = 0.7  # share of the accent from which on a number in it takes the colour of the page
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def slot_lanes(lanes: Lanes, name: str) -> Markup:
         head = (max(recipient.start, min(source.end, recipient.end)), recipient.lane)
         axes.annotate("", xy=head, xytext=(min(source.end, head[0]), source.lane), arrowprops=arrow)
         for role, bar in (("source", source), ("recipient", recipient)):
-            axes.text((bar.start + bar.end) / 2, bar.lane, role, ha="center", va="center", fontsize=7, color=_INK)
+            axes.text((bar.start + bar.end) / 2, bar.lane, role, ha="center", va="center", fontsize=7, color=_PAPER)
     axes.set_yticks(range(len(lanes.labels)), lanes.labels, fontsize=7)
     axes.set_ylim(max(1, len(lanes.labels)) - 0.5, -0.5)
     axes.set_xlabel("seconds")
@@ -180,7 +181,8 @@ def who_to_whom(pairs: Sequence[Pair]) -> Markup:
         x, y = recipients.index(recipient), sources.index(source)
         shade = 0.25 + 0.75 * fragments / most
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, color=_ACCENT, alpha=shade, linewidth=0))
-        axes.text(x, y, str(fragments), ha="center", va="center", fontsize=7, color=_INK)
+        ink = _PAPER if shade > _DARK else _INK
+        axes.text(x, y, str(fragments), ha="center", va="center", fontsize=7, color=ink)
     axes.set_xlim(-0.5, max(1, len(recipients)) - 0.5)
     axes.set_ylim(max(1, len(sources)) - 0.5, -0.5)
     axes.set_xticks(range(len(recipients)), recipients, rotation=90, fontsize=7)
@@ -199,11 +201,12 @@ def fragment_lengths(steps: Sequence[Step]) -> Markup:
     strong = [step.strong for step in steps]
     axes.bar(places, strong, color=_ACCENT, label="probable or better")
     axes.bar(places, [step.weak for step in steps], bottom=strong, color=_MUTED, label="weaker")
-    axes.set_xticks(list(places), [step.label for step in steps], fontsize=8)
+    axes.set_xticks(list(places), [step.label for step in steps])
     axes.set_xlabel("characters")
     axes.set_ylabel("fragments")
     _legend(axes)
     _plain(axes)
+    axes.tick_params(axis="x", labelsize=7 if len(steps) > 7 else 8)
     _whole_numbers(axes)
     return _svg(figure, "lengths", "Number of fragments by length")
 

@@ -71,7 +71,9 @@ def environment(markup: str) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters.update(thousands=thousands, minute_down=minute_down, minute_up=minute_up)
+    made.filters.update(
+        thousands=thousands, minute_down=minute_down, minute_up=minute_up, percent_range=percent_range
+    )
     made.filters["code"] = safe_text if html else markdown_code
     return made
 
@@ -103,6 +105,11 @@ def thousands(value: int | float | None) -> str:
     if value is None:
         return NOT_MEASURED
     return f"{value:,}" if isinstance(value, int) or value == int(value) else f"{value:,.4g}"
+
+
+def percent_range(low: float | None, high: float | None) -> str:
+    """Limits of a share, 0..1, as `0.1 % to 2.3 %`; `not known` without them."""
+    return "not known" if low is None or high is None else f"{100 * low:.2g} % to {100 * high:.3g} %"
 
 
 def minute_down(microseconds: int | None) -> str:

@@ -5,7 +5,6 @@ Every figure that a report prints stands here once, by name. The counts are SQL;
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from forensics.scope.bounds import from_controls
 from forensics.scope.causes import from_timeline
 from forensics.scope.ending import from_window
 from forensics.case.intervals import Interval, exact_interval
+from forensics.scope.lower import lower_bound
 from forensics.scope.number import Number, Scalar
 
 __all__ = ["Interval", "Number", "Scalar", "collect", "exact_interval", "numbers_table"]
@@ -34,7 +34,7 @@ def collect(case: Case, confidence: float) -> list[Number]:
     numbers += [Number(name, value, method) for name, value, method in case.rows("scope/window")]
     numbers += _rates(case, confidence)
     numbers += from_window(case, confidence)
-    numbers += _bounds(case)
+    numbers.append(lower_bound(case))
     numbers += _lengths(case)
     numbers += from_controls(case, confidence)
     numbers += from_timeline(case)
@@ -72,29 +72,6 @@ def _rates(case: Case, confidence: float) -> Iterator[Number]:
         interval = exact_interval(hits, total, confidence)
         method = f"{_PERIODS[name]}; {interval.method}"
         yield Number(name, interval.rate, method, hits, total, interval.low, interval.high)
-
-
-def _bounds(case: Case) -> Iterator[Number]:
-    confirmed, responses, with_q, worst_q = case.rows("scope/lower_bound")[0]
-    name = "lower_bound.responses"
-    if confirmed:
-        yield Number(name, confirmed, "confirmed responses", n=confirmed, total=responses)
-        return
-    if not responses:
-        yield Number(name, 0, "no response is probable or better", n=0, total=0)
-        return
-    if not with_q:
-        method = (
-            "not assessable: nothing is confirmed, and without q-values the expected number of false ones is unknown"
-        )
-        yield Number(name, None, method, n=0, total=responses)
-        return
-    # The worst q bounds the share of false ones in the whole set; rounding keeps the bound on the safe side.
-    bound = math.floor(with_q * (1 - min(1.0, worst_q)) + 1e-9)
-    method = "nothing is confirmed yet: probable responses with a q-value, less the false ones expected at the worst q"
-    if with_q < responses:
-        method += "; probable responses without a q-value are left out, as their expected false ones are not assessable"
-    yield Number(name, bound, method, n=with_q, total=responses)
 
 
 def _lengths(case: Case) -> Iterator[Number]:

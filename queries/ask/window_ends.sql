@@ -26,7 +26,14 @@ SELECT
     n.n,
     n.total,
     n.high AS rate_at_most,
-    coalesce(n.method, 'not known: nothing declares it (`forensics controls CASE --fault-fixed TIME`)') AS fixed_by
+    coalesce(
+        n.method,
+        CASE w.place
+            WHEN 12 THEN 'does not apply: no event closes the window in these logs'
+            WHEN 13 THEN 'no fix is declared: `forensics controls CASE --fault-fixed TIME`'
+            ELSE 'not estimated: the timeline has not run'
+        END
+    ) AS fixed_by
 FROM wanted AS w
 LEFT JOIN numbers AS n ON n.name = w.name
 ORDER BY w.place
