@@ -31,6 +31,7 @@ SCHEMA = (
     "schema/canaries",
     "schema/timeline",
     "schema/scope",
+    "schema/categories",
     "schema/controls",
     "schema/mechanisms",
 )
@@ -243,6 +244,7 @@ _TABLES = {
         "cache_hits cache_key_collisions slot_derivations event_clocks "
         "leak_pairs pair_facts predicate_tests mechanism_tests fault_window leak_factors exposures "
         "verdicts affected_requests affected_tenants numbers "
+        "fragment_categories category_reviews "
         "controls control_spikes elusion_sample elusion_reviews"
     ).split()
 }

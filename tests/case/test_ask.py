@@ -65,6 +65,8 @@ EXPECTED: dict[str, tuple[dict[str, str], tuple[str, ...], list[tuple[Any, ...]]
         ],
     ),
     "references": ({}, ("name",), []),
+    "categories": ({}, ("fragment_id",), []),
+    "categories-of-tenant": ({"tenant": "acme"}, ("category",), []),
     "rejects": ({}, ("evidence_name", "line", "byte_offset", "reason"), [("engine.jsonl", 4, 900, "bad_json")]),
     "repeated-ids": ({}, ("request_id",), []),
     "request": (
