@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FOLDER = "ask/"
+NO_ROW = "nothing in this case answers it"
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Answer:
         return [{column: _plain(value) for column, value in zip(self.columns, row, strict=True)} for row in self.rows]
 
     def printed(self) -> Answer:
-        """The answer as it is shown: where it has no rows, one that holds nothing but the reason, in a column `note`."""
+        """The answer as it is shown: where it has no rows, one that holds the reason alone, in a column `note`."""
         if not self.note:
             return self
         return Answer(self.question, (*self.columns, "note"), ((*(None for _ in self.columns), self.note),))
@@ -130,7 +131,9 @@ def _question(query: str) -> Question:
     parameters = tuple(name for name in named if name and name != "none")
     name = query.removeprefix(FOLDER).replace("_", "-")
     inputs = tuple(re.findall(r"[a-z_]+", header["inputs"]))
-    return Question(name, header["question"], header["grain"], parameters, header["order"], inputs, header["empty"])
+    return Question(
+        name, header["question"], header["grain"], parameters, header["order"], inputs, header.get("empty", NO_ROW)
+    )
 
 
 def _plain(value: Any) -> Any:

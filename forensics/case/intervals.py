@@ -31,7 +31,7 @@ def exact_interval(hits: int, total: int, confidence: float) -> Interval:
 
 
 def exact_limits(counts: Sequence[tuple[int, int]], confidence: float = 0.95) -> list[tuple[float, float] | None]:
-    """Limits of each (hits, total), Clopper-Pearson; for no hits and for nothing but hits one-sided. None of nothing."""
+    """Limits of each (hits, total), Clopper-Pearson; one-sided for none and for all of them; None of nothing."""
     from scipy.stats import beta
 
     tail = (1 - confidence) / 2

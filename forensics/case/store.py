@@ -143,7 +143,7 @@ class Case:
     def arrow(
         self, name: str, parameters: Parameters | None = None, held: Mapping[str, pa.Table] | None = None
     ) -> pa.Table:
-        """Result of query `name` as an Arrow table. `held`: further tables that the query reads, for this call alone."""
+        """Result of query `name` as an Arrow table. `held`: further tables that it reads, for this call alone."""
         for table, rows in (held or {}).items():
             self._connection.register(table, rows)
         try:

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 # Colours that matplotlib writes and the page then replaces by its own.
 _INK, _ACCENT, _MUTED, _SOFT, _PAPER = "#010203", "#010204", "#010205", "#010206", "#010207"
-_PAGE = {_INK: "currentColor", _ACCENT: "var(--accent)", _MUTED: "var(--muted)", _SOFT: "var(--soft)", _PAPER: "var(--paper)"}
+_PAGE = {
+    _INK: "currentColor",
+    _ACCENT: "var(--accent)",
+    _MUTED: "var(--muted)",
+    _SOFT: "var(--soft)",
+    _PAPER: "var(--paper)",
+}
 _MATRIX = 20
 _DARK = 0.7  # share of the accent from which on a number in it takes the colour of the page
 
@@ -134,7 +140,7 @@ def affected_over_time(buckets: Sequence[Bucket]) -> Markup:
     return _svg(
         figure,
         "time",
-        "Share of responses with foreign text over time with its interval, above their number and that of all responses",
+        "Share of responses with foreign text over time with its interval, above their number and all responses",
     )
 
 
@@ -158,7 +164,9 @@ def incident(steps: Sequence[IncidentStep]) -> Markup | None:
     axes.grid(axis="x", color=_SOFT, linewidth=0.5, alpha=0.6)
     axes.set_axisbelow(True)
     _plain(axes)
-    return _svg(figure, "steps", "The known steps of the incident over time, with intervals of those that are estimated")
+    return _svg(
+        figure, "steps", "The known steps of the incident over time, with intervals of those that are estimated"
+    )
 
 
 def who_to_whom(pairs: Sequence[Pair]) -> Markup:

@@ -71,9 +71,7 @@ def environment(markup: str) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters.update(
-        thousands=thousands, minute_down=minute_down, minute_up=minute_up, percent_range=percent_range
-    )
+    made.filters.update(thousands=thousands, minute_down=minute_down, minute_up=minute_up, percent_range=percent_range)
     made.filters["code"] = safe_text if html else markdown_code
     return made
 

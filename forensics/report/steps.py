@@ -1,4 +1,4 @@
-"""What happened when, from the first record to the last, as far as figures tell? Steps that no log knows are left to fill.
+"""What happened when, from the first record to the last? Steps that no log knows are left for a person to fill.
 
 Times come from the figures of scope alone and are rounded outward to the minute where they are printed.
 """

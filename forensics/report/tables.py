@@ -1,4 +1,4 @@
-"""Which rows do the tables of figures have: scope, bounds, coverage, rates, controls? Words from figures; computes none."""
+"""Which rows do the tables of figures have: scope, bounds, coverage, rates, controls? Computes none of them."""
 
 from __future__ import annotations
 

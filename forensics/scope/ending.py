@@ -1,11 +1,11 @@
-"""Which event fixes each end of the window, and has it stopped? Figures; a silence is bounded, never taken for an end."""
+"""Which event fixes each end of the window, and has it stopped? A silence is bounded, never taken for an end."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forensics.case.store import Case
 from forensics.case.intervals import exact_interval
+from forensics.case.store import Case
 from forensics.scope.number import Number
 
 SOUGHT = "start, flush or change of configuration"

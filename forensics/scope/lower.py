@@ -1,7 +1,7 @@
 """How many responses are affected at least? What people confirmed, else the probable ones less those that may be false.
 
-How many may be false comes from q-values that decoys support, else from findings before the fault began, where every one
-is false. Where neither was measured, no lower bound is made up.
+How many may be false comes from q-values that decoys support, else from findings before the fault began, which are
+all false. Where neither was measured, no lower bound is made up.
 """
 
 from __future__ import annotations

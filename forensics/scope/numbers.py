@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from forensics.case.intervals import Interval, exact_interval
 from forensics.case.store import Case
 from forensics.scope.bounds import from_controls
 from forensics.scope.causes import from_timeline
 from forensics.scope.ending import from_window
-from forensics.case.intervals import Interval, exact_interval
 from forensics.scope.lower import lower_bound
 from forensics.scope.number import Number, Scalar
 

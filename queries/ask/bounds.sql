@@ -23,7 +23,11 @@ SELECT
     n.low,
     n.high,
     e.assumption,
-    coalesce(n.method, 'not measured: `forensics controls CASE` measures it, then `forensics scope CASE`') AS method
+    coalesce(
+        n.method,
+        CASE WHEN (SELECT count(*) FROM numbers) = 0 THEN 'not computed: `forensics scope CASE` has not run'
+            ELSE 'not measured: `forensics controls CASE` measures it, then `forensics scope CASE`' END
+    ) AS method
 FROM estimates AS e
 LEFT JOIN numbers AS n ON n.name = e.name
 ORDER BY e.place

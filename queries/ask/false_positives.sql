@@ -22,7 +22,7 @@ made AS (
         coalesce(
             n.method,
             CASE WHEN w.place <= 2 THEN 'not measured: `forensics controls CASE --fault-began TIME` says when the fault began'
-                ELSE 'not measured: `forensics controls CASE --entrapment FILE` gives public texts to tenants who do not exist' END
+                ELSE 'not measured: `forensics controls CASE` gives public texts to tenants who do not exist' END
         ) AS method
     FROM wanted AS w
     LEFT JOIN numbers AS n ON n.name = w.name

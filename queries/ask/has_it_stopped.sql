@@ -24,7 +24,9 @@ SELECT
     n.high,
     coalesce(
         n.method,
-        CASE WHEN w.place = 5 THEN 'no fix is declared: `forensics controls CASE --fault-fixed TIME`' ELSE 'does not apply' END
+        CASE WHEN (SELECT count(*) FROM numbers) = 0 THEN 'not computed: `forensics scope CASE` has not run'
+            WHEN w.place = 5 THEN 'no fix is declared: `forensics controls CASE --fault-fixed TIME`'
+            ELSE 'does not apply' END
     ) AS method
 FROM wanted AS w
 LEFT JOIN numbers AS n ON n.name = w.name

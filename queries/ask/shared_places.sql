@@ -22,7 +22,9 @@ facts AS (
         max(value) FILTER (WHERE relation = 'batches_shared') AS batches_shared,
         max(value) FILTER (WHERE relation = 'same_prefix') AS same_prefix,
         max(value) FILTER (WHERE relation = 'cache_excess_tokens') AS cached_tokens_beyond_own,
-        string_agg(DISTINCT basis, ', ' ORDER BY basis) FILTER (WHERE value <> 'unknown') AS basis
+        max(basis) FILTER (WHERE relation = 'same_slot' AND value <> 'unknown') AS slot_basis,
+        max(basis) FILTER (WHERE relation = 'same_batch' AND value <> 'unknown') AS batch_basis,
+        max(basis) FILTER (WHERE relation = 'same_prefix' AND value <> 'unknown') AS prefix_basis
     FROM appearance_relations
     GROUP BY fragment_id, rank
 ),
@@ -55,7 +57,9 @@ SELECT
     TRY_CAST(t.batches_shared AS BIGINT) AS batches_shared,
     coalesce(t.same_prefix, 'unknown') AS same_prefix,
     TRY_CAST(t.cached_tokens_beyond_own AS BIGINT) AS cached_tokens_beyond_own,
-    coalesce(t.basis, 'not in these logs') AS basis
+    coalesce(t.slot_basis, 'not in these logs') AS slot_basis,
+    coalesce(t.batch_basis, 'not in these logs') AS batch_basis,
+    coalesce(t.prefix_basis, 'not in these logs') AS prefix_basis
 FROM best AS b
 INNER JOIN fragments AS f ON f.fragment_id = b.fragment_id
 INNER JOIN joined_requests AS s ON s.request = b.source

@@ -28,9 +28,10 @@ SELECT
     n.high AS rate_at_most,
     coalesce(
         n.method,
-        CASE w.place
-            WHEN 12 THEN 'does not apply: no event closes the window in these logs'
-            WHEN 13 THEN 'no fix is declared: `forensics controls CASE --fault-fixed TIME`'
+        CASE
+            WHEN (SELECT count(*) FROM numbers) = 0 THEN 'not computed: `forensics scope CASE` has not run'
+            WHEN w.place = 12 THEN 'does not apply: no event closes the window in these logs'
+            WHEN w.place = 13 THEN 'no fix is declared: `forensics controls CASE --fault-fixed TIME`'
             ELSE 'not estimated: the timeline has not run'
         END
     ) AS fixed_by
