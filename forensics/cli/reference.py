@@ -29,7 +29,8 @@ QUESTIONS_HEAD = """# Questions
 
 `forensics ask CASE QUESTION` answers each of these from the case; `--format csv` or `json` for other programs.
 Made from the headers of `queries/ask/*.sql` and from `queries/questions.toml` by `make docs`; a test keeps it true. How
-to add one: [how-to-add.md](how-to-add.md). What every case must answer stands [at the end](#what-every-case-must-answer).
+to add one: [how-to-add.md](how-to-add.md). What every case must answer stands
+[at the end](#what-every-case-must-answer).
 
 A parameter is given as `--param NAME=VALUE`. An answer without rows is one row that says why: which stage
 has not run, and what the last column here says.
@@ -39,8 +40,8 @@ ACCEPTANCE_HEAD = """
 ## What every case must answer
 
 The questions of those who read a case, and what answers each: a named question, a file of the case, or both. A test
-asks all of them of a sample incident and fails where one is without an answer; where the evidence cannot answer, the answer
-says so in a row."""
+asks all of them of a sample incident and fails where one is without an answer; where the evidence cannot answer, the
+answer says so in a row."""
 
 
 FORMATS_START = "<!-- made by `make docs` from the parsers, profiles and wrappers -->"

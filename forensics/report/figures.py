@@ -78,15 +78,20 @@ class Numbers:
     def interval(self, name: str) -> str:
         """`0.1 % to 2.3 %`, or that the rate is not known."""
         row = self.rows[name]
-        if row.low is None or row.high is None:
-            return "not known"
+        if row.high is None:
+            return "not known" if row.low is None else f"at least {100 * row.low:.3g} %"
+        if row.low is None:
+            return f"at most {100 * row.high:.3g} %"
         if row.n == 0:
             return f"at most {100 * row.high:.3g} %"
         return f"{100 * row.low:.3g} % to {100 * row.high:.3g} %"
 
     def brief(self, name: str) -> str:
-        """`155`, or in a word why not: `not measured`, `not assessable`."""
-        return self.count(name) if self.known(name) else self.method(name).partition(":")[0].partition(";")[0]
+        """`155`, or in a word why not: `not measured`, `not assessable`, `not known`."""
+        if self.known(name):
+            return self.count(name)
+        why = self.method(name).partition(":")[0]
+        return why if why in ("not measured", "not assessable") else "not known"
 
     def limits(self, name: str) -> str:
         """Limits of a count: `150 to 171`, `at most 171`, or nothing."""

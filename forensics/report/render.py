@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 NOT_MEASURED = "not measured"
+_WHOLE = 1000  # from which on a fraction is not shown
 # What can start markup in the middle of a line, a bare link, or a list or heading at its beginning.
 _ACTIVE = re.compile(r"[\\`*_\[\]<>|~&!#@$]|:(?=/)|(?<=www)\.|^[-+=]|(?<=^\d)[.)]", re.IGNORECASE)
 
@@ -71,7 +72,13 @@ def environment(markup: str) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters.update(thousands=thousands, minute_down=minute_down, minute_up=minute_up, percent_range=percent_range)
+    made.filters.update(
+        thousands=thousands,
+        minute_down=minute_down,
+        minute_up=minute_up,
+        percent_range=percent_range,
+        capitalized=capitalized,
+    )
     made.filters["code"] = safe_text if html else markdown_code
     return made
 
@@ -102,7 +109,14 @@ def thousands(value: int | float | None) -> str:
     """A count with separators; `not measured` for None."""
     if value is None:
         return NOT_MEASURED
-    return f"{value:,}" if isinstance(value, int) or value == int(value) else f"{value:,.4g}"
+    if isinstance(value, int) or value == int(value):
+        return f"{int(value):,}"
+    return f"{round(value):,}" if value >= _WHOLE else f"{value:.4g}"
+
+
+def capitalized(text: str) -> str:
+    """A sentence with its first letter large; the rest as it is."""
+    return text[:1].upper() + text[1:]
 
 
 def percent_range(low: float | None, high: float | None) -> str:
