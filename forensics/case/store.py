@@ -236,8 +236,8 @@ class Case:
 _TABLES = {
     name: name
     for name in (
-        "evidence rejects records record_ids record_contents record_chunks requests joined_requests contents "
-        "request_contents chunks engine_events tenants stages "
+        "evidence rejects records record_ids record_contents record_chunks record_settings requests joined_requests "
+        "contents request_contents chunks request_settings engine_events tenants stages "
         "join_keys request_joins join_outcomes clock_offsets divergences advice "
         "fragments appearances exclusions decoy_strata reviews trials canaries reference_sets reference_fingerprints "
         "residencies batches batch_members appearance_relations worker_rates "
