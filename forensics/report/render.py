@@ -44,6 +44,13 @@ def markdown_code(value: str) -> Markdown:
     return Markdown(f"{fence}{pad}{text}{pad}{fence}")
 
 
+def html_code(value: str) -> Any:
+    """An id in a code element."""
+    from markupsafe import Markup
+
+    return Markup("<code>{}</code>").format(safe_text(value))
+
+
 def html_value(value: Any) -> Any:
     """A value as text for HTML, controls visible; the environment escapes it afterwards."""
     from markupsafe import Markup
@@ -80,6 +87,9 @@ def environment(markup: str) -> Environment:
         capitalized=capitalized,
     )
     made.filters["code"] = safe_text if html else markdown_code
+    made.filters["ident"] = html_code if html else markdown_code
+    # What a macro wrote is markup already: its values were escaped inside it.
+    made.filters["said"] = (lambda text: text) if html else Markdown
     return made
 
 

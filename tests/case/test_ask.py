@@ -68,6 +68,7 @@ EXPECTED: dict[str, tuple[dict[str, str], tuple[str, ...], list[tuple[Any, ...]]
     "references": ({}, ("name",), []),
     "categories": ({}, ("fragment_id",), []),
     "categories-of-tenant": ({"tenant": "acme"}, ("category",), []),
+    "letters": ({}, ("tenant_id",), []),
     "rejects": ({}, ("evidence_name", "line", "byte_offset", "reason"), [("engine.jsonl", 4, 900, "bad_json")]),
     "repeated-ids": ({}, ("request_id",), []),
     "request": (
