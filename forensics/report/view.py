@@ -201,7 +201,10 @@ def load_view(case: Case, pseudonyms: Pseudonyms, most_rows: int, leak_pictures:
         stages=tuple(case.rows("report/stages")),
         timeline_notes=tuple(row[0] for row in case.rows("report/timeline_notes")),
         causes=load_causes(case, pseudonyms, leak_pictures),
-        steps=incident_steps(Numbers.load(case)),
+        steps=incident_steps(
+            Numbers.load(case),
+            {key: value for tenant, key, value, *_ in case.rows("report/notice_facts") if not tenant},
+        ),
         hours=tuple(HourRow(minute_down(hour), *rest) for hour, *rest in case.rows("report/not_examinable_hours")),
         unread=tuple(
             sorted(

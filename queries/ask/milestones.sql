@@ -1,5 +1,5 @@
 -- question: what is known of each step: trigger, first bad response, first report, awareness, containment, fix, verification?
--- inputs:   affected_requests, joined_requests, fault_window, engine_events, stages, numbers
+-- inputs:   affected_requests, joined_requests, fault_window, engine_events, stages, numbers, notice_facts
 -- grain:    one row per step; steps that no log can know say so
 -- parameters: none
 -- order:    the order in which such steps come
@@ -22,6 +22,12 @@ outer_ends AS (
     SELECT name, TRY_CAST(value ->> '$' AS TIMESTAMP) AS "at", method
     FROM numbers
     WHERE name IN ('window.opens_at', 'window.closes_at')
+),
+said AS (
+    SELECT key, TRY_CAST(arg_max(value, ("at", name)) AS TIMESTAMPTZ) AT TIME ZONE 'UTC' AS "at"
+    FROM notice_facts
+    WHERE tenant_ref = '' AND key IN ('aware', 'discovered')
+    GROUP BY key
 ),
 span AS (
     SELECT min(received_at) AS low, max(coalesce(finished_at, received_at)) AS high FROM joined_requests
@@ -62,9 +68,15 @@ steps (place, step, moment, low, high, status, basis) AS (
         coalesce(kind, 'no engine logged one')
     FROM alarms
     UNION ALL
-    SELECT 7, 'first report', NULL, NULL, NULL, 'unknown_to_fill', 'not in these logs'
+    SELECT 7, 'first report', s."at", NULL, NULL, CASE WHEN s."at" IS NULL THEN 'unknown_to_fill' ELSE 'set by a person' END,
+        CASE WHEN s."at" IS NULL THEN 'not in these logs' ELSE 'forensics notify' END
+    FROM (SELECT 'discovered' AS key) AS w
+    LEFT JOIN said AS s ON s.key = w.key
     UNION ALL
-    SELECT 8, 'awareness', NULL, NULL, NULL, 'unknown_to_fill', 'only a person sets it'
+    SELECT 8, 'awareness', s."at", NULL, NULL, CASE WHEN s."at" IS NULL THEN 'unknown_to_fill' ELSE 'set by a person' END,
+        CASE WHEN s."at" IS NULL THEN 'only a person sets it' ELSE 'forensics notify --aware-at' END
+    FROM (SELECT 'aware' AS key) AS w
+    LEFT JOIN said AS s ON s.key = w.key
     UNION ALL
     SELECT 9, 'containment', NULL, NULL, NULL, 'unknown_to_fill', 'not in these logs'
     UNION ALL

@@ -287,6 +287,19 @@ def test_countries_of_affected_customers_alone(filled: Case, filler: Any) -> Non
     assert found == [("DE", 1, 1, unset), (None, 1, 1, unset)]
 
 
+def test_what_people_set_stands_in_the_milestones(filled: Case, filler: Any) -> None:
+    fact = {"tenant_ref": "", "status": "known", "basis": "b", "name": "n"}
+    filler(filled, "notice_facts", [{**fact, "key": "aware", "value": "2026-05-11T09:30:00Z"}])
+    filler(filled, "notice_facts", [{**fact, "key": "discovered", "value": "by a customer", "tenant_ref": ""}])
+    found = {row["step"]: row for row in ask(filled, "milestones").records()}
+    assert (found["awareness"]["at"], found["awareness"]["status"]) == (
+        "2026-05-11T09:30:00.000000Z",
+        "set by a person",
+    )
+    assert (found["first report"]["at"], found["first report"]["status"]) == (None, "unknown_to_fill")
+    assert {row["aware_at"] for row in ask(filled, "countries").records()} == {"2026-05-11T09:30:00Z"}
+
+
 def test_a_kept_answer_shows_and_so_does_its_return(filled: Case, filler: Any) -> None:
     """req-1's answer (content 3) stands in a later prompt of its own tenant, and as the answer of another call."""
     more = {"tenant_id": "globex", "received_at": at(20)}

@@ -53,6 +53,9 @@ def _texts(tree: nodes.Node) -> Iterator[str]:
                 data.append(node.data)
             else:
                 yield from _constants(node)
+    for assigned in tree.find_all(nodes.Assign):  # tables of words
+        for constant in assigned.node.find_all(nodes.Const):
+            yield str(constant.value)
     yield "".join(data)  # as a whole: a tag may be parted by an expression
 
 
@@ -89,6 +92,7 @@ def test_no_template_types_a_number(name: str) -> None:
         "about half of them",
         "there is one customer",
         "twice as many",
+        "{% set words = {'a': '155 responses'} %}",
         "\u5171\u4e09\u4e2a\u5ba2\u6237",
     ],
 )
