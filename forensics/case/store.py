@@ -17,13 +17,15 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from forensics.case import custody
-from forensics.case.errors import MissingInput, UnsafePermissions, UsageError
+from forensics.case.errors import MissingInput, Sealed, UnsafePermissions, UsageError
 from forensics.case.queries import load_query
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
+SEAL = "seal.json"  # a case with this file is closed for writing
+DESTROYED = "destroyed.json"  # what remains of a destroyed case, beside its custody log
 FOLDERS = ("restricted", "out", "notify", "report", "replay")
 SCHEMA = (
     "schema/ingest",
@@ -66,7 +68,7 @@ class Case:
         """Open the case at `root`, making it if absent.
 
         Raises UsageError where `root` is a file or a folder that holds something other than a case,
-        UnsafePermissions where others may read it.
+        UnsafePermissions where others may read it, Sealed where the case is closed.
         """
         if root.exists() and not root.is_dir():
             raise UsageError(f"{root} is a file; --case needs a directory")
@@ -79,7 +81,9 @@ class Case:
 
     @classmethod
     def open(cls, root: Path, resources: Resources | None = None, *, read_only: bool = False) -> Case:
-        """Open an existing case. Raises MissingInput where there is none."""
+        """Open an existing case. Raises MissingInput where there is none, Sealed where it may only be read."""
+        if (root / DESTROYED).is_file():
+            raise MissingInput(f"the case {root} was destroyed; {DESTROYED} in it says what, when and by whom")
         if not (root / "case.duckdb").is_file():
             raise MissingInput(f"{root} is not a case: it has no case.duckdb. `forensics run ... --case DIR` makes one")
         return cls._connect(root, resources, read_only=read_only)
@@ -89,6 +93,8 @@ class Case:
         import duckdb
 
         check_permissions(root)
+        if not read_only and (root / SEAL).is_file():
+            raise Sealed(Sealed.text(root))
         resources = resources or Resources()
         previous = os.umask(0o077)
         try:
@@ -221,8 +227,17 @@ class Case:
         finally:
             os.umask(previous)
 
+    def check_writable(self) -> None:
+        """Raise Sealed where the case may only be read."""
+        if (self.root / SEAL).is_file():
+            raise Sealed(Sealed.text(self.root))
+
     def write(self, relative: str, data: bytes) -> Path:
-        """Write a file of the case, 0600, replacing it as a whole. `relative` comes from code, never from data."""
+        """Write a file of the case, 0600, replacing it as a whole. `relative` comes from code, never from data.
+
+        Raises Sealed where the case may only be read.
+        """
+        self.check_writable()
         path = self.root / relative
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         partial = path.with_name(path.name + ".partial")

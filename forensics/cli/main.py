@@ -94,8 +94,9 @@ _notify.command()(notify.release)
 
 _case = _group("case", "The case directory as evidence.")
 _case.command()(case.verify)
-_later(_case, "case ", "seal", "Make a case read-only and sign it.")
-_later(_case, "case ", "destroy", "Remove a case, keeping custody log and digests.")
+_case.command()(case.export)
+_case.command()(case.seal)
+_case.command()(case.destroy)
 
 _replay = _group("replay", "Reproduce a leak on a live engine.")
 _later(_replay, "replay ", "plan", "Plan trials for a case.")

@@ -1,17 +1,15 @@
 -- question: what is the verdict of each fragment, from the machine's verdict, the last review and the replay trials?
--- inputs:   fragments, reviews, trials
+-- inputs:   fragments, reviews, standing_reviews, trials
 -- grain:    one row per fragment
 -- parameters: none
 -- order:    none (INSERT)
 -- The only place where a verdict is computed. A person's rejection outweighs everything; an acceptance or a reproduced
--- trial raises `probable` to `confirmed` and never lifts anything weaker; `unsure` leaves the machine's verdict.
+-- trial raises `probable` to `confirmed` and never lifts anything weaker; `unsure` leaves the machine's verdict. A review
+-- of other sources than those named now counts for nothing until it is repeated.
 INSERT INTO verdicts BY NAME
-WITH last_review AS (
-    SELECT
-        fragment_id,
-        decision
+WITH reviewed AS (
+    SELECT DISTINCT fragment_id
     FROM reviews
-    QUALIFY row_number() OVER (PARTITION BY fragment_id ORDER BY "at" DESC, name DESC, decision DESC) = 1
 ),
 reproduced AS (
     SELECT DISTINCT fragment_id
@@ -34,8 +32,10 @@ SELECT
         WHEN f.machine_verdict = 'probable' AND r.decision = 'accept' THEN 'review: accept'
         WHEN f.machine_verdict = 'probable' AND t.fragment_id IS NOT NULL THEN 'trial: reproduced'
         WHEN r.decision IS NOT NULL THEN 'machine; review: ' || r.decision
+        WHEN d.fragment_id IS NOT NULL THEN 'machine; the review was of other sources and does not count'
         ELSE 'machine'
     END AS basis
 FROM fragments AS f
-LEFT JOIN last_review AS r ON r.fragment_id = f.fragment_id
+LEFT JOIN standing_reviews AS r ON r.fragment_id = f.fragment_id
+LEFT JOIN reviewed AS d ON d.fragment_id = f.fragment_id
 LEFT JOIN reproduced AS t ON t.fragment_id = f.fragment_id

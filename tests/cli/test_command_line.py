@@ -22,8 +22,6 @@ HEAVY = ("duckdb", "polars", "numba", "pyarrow", "datasketch", "scipy", "matplot
 LATER = (
     ("notify", "check"),
     ("notify", "release"),
-    ("case", "seal"),
-    ("case", "destroy"),
     ("replay", "plan"),
     ("replay", "run"),
 )
@@ -44,7 +42,7 @@ def forensics(*arguments: object, text: str | None = None, cwd: Path | None = No
 def test_the_verbs_of_the_contract_are_there() -> None:
     assert set(VERBS) == {
         *"run demo ingest attribute timeline scope report controls trace explain ask review evaluate simulate".split(),
-        *("notify draft", "notify check", "notify release", "case verify", "case seal", "case destroy"),
+        *("notify draft", "notify check", "notify release", "case verify", "case export", "case seal", "case destroy"),
         *("replay plan", "replay run", "profile test", "profile list"),
         *("reference add", "reference list", "reference remove"),
     }
