@@ -30,6 +30,8 @@ FOLDERS = ("restricted", "out", "notify", "report", "replay")
 SCHEMA = (
     "schema/ingest",
     "schema/attribution",
+    "schema/replay",
+    "schema/likelihood",
     "schema/canaries",
     "schema/timeline",
     "schema/scope",
@@ -255,13 +257,14 @@ _TABLES = {
         "evidence rejects records record_ids record_contents record_chunks record_settings requests joined_requests "
         "contents request_contents chunks request_settings engine_events tenants stages "
         "join_keys request_joins join_outcomes clock_offsets divergences advice "
-        "fragments appearances exclusions decoy_strata reviews trials canaries reference_sets reference_fingerprints "
+        "fragments appearances exclusions decoy_strata reviews trials replay_verdicts replays canaries "
+        "reference_sets reference_fingerprints "
         "residencies batches batch_members appearance_relations worker_rates "
         "cache_hits cache_key_collisions slot_derivations event_clocks "
         "leak_pairs pair_facts predicate_tests mechanism_tests fault_window leak_factors exposures "
         "verdicts affected_requests affected_tenants numbers "
         "fragment_categories category_reviews notice_facts notices notice_releases "
-        "controls control_spikes elusion_sample elusion_reviews"
+        "controls control_spikes elusion_sample elusion_reviews likelihoods"
     ).split()
 }
 

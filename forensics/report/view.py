@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from forensics.case.intervals import exact_limits
 from forensics.case.pseudonyms import Pseudonyms
@@ -91,17 +94,6 @@ class UnreadRow:
 
 
 @dataclass(frozen=True)
-class ArmRow:
-    """One arm of a replay."""
-
-    arm: str
-    fragments: int
-    trials: int
-    hits: int
-    reproduced: int
-
-
-@dataclass(frozen=True)
 class DetectionRow:
     """One way to notice a leak, and what it would have caught; counts are words where they are not known."""
 
@@ -111,6 +103,17 @@ class DetectionRow:
     fires_first: str
     false_alarms: str
     why: str
+
+
+@dataclass(frozen=True)
+class ReplayRow:
+    """One leak of a replay. `arms`: name, hits, trials, and the exact interval as words."""
+
+    request_ref: str
+    plan: str
+    verdict: str
+    because: str
+    arms: tuple[tuple[str, int, int, str], ...]
 
 
 @dataclass(frozen=True)
@@ -132,12 +135,12 @@ class ReportView:
     evidence: tuple[tuple[Any, ...], ...]
     stages: tuple[tuple[Any, ...], ...]
     timeline_notes: tuple[str, ...]
+    replays: tuple[ReplayRow, ...]
     causes: Causes
     steps: tuple[IncidentStep, ...]
     hours: tuple[HourRow, ...]
     unread: tuple[UnreadRow, ...]
     unread_left_out: int
-    replay: tuple[ArmRow, ...]
     detection: tuple[DetectionRow, ...]
 
 
@@ -200,6 +203,7 @@ def load_view(case: Case, pseudonyms: Pseudonyms, most_rows: int, leak_pictures:
         evidence=tuple(case.rows("report/evidence")),
         stages=tuple(case.rows("report/stages")),
         timeline_notes=tuple(row[0] for row in case.rows("report/timeline_notes")),
+        replays=tuple(sorted(_replays(case, pseudonyms), key=lambda row: (row.request_ref, row.plan, row.because))),
         causes=load_causes(case, pseudonyms, leak_pictures),
         steps=incident_steps(
             Numbers.load(case),
@@ -213,7 +217,6 @@ def load_view(case: Case, pseudonyms: Pseudonyms, most_rows: int, leak_pictures:
             )
         ),
         unread_left_out=max(0, len(unread) - _UNREAD),
-        replay=tuple(ArmRow(*row) for row in case.rows("report/replay_arms")),
         detection=tuple(_detection(row) for row in case.rows("ask/earlier_detection")),
     )
 
@@ -246,6 +249,16 @@ def _detection(row: tuple[Any, ...]) -> DetectionRow:
 
 def _utc_microseconds(moment: datetime) -> int:
     return (moment - datetime(1970, 1, 1)) // timedelta(microseconds=1)
+
+
+def _replays(case: Case, pseudonyms: Pseudonyms) -> Iterable[ReplayRow]:
+    for request_id, _, plan, verdict, because, figures in case.rows("report/replays"):
+        arms = tuple(
+            (arm["name"].replace("_", " "), arm["hits"], arm["trials"], f"{arm['low']:.0%} to {arm['high']:.0%}")
+            for arm in orjson.loads(figures).get("arms", ())
+            if arm["trials"]
+        )
+        yield ReplayRow(pseudonyms.request(request_id), plan, verdict.replace("_", " "), because, arms)
 
 
 def draw(view: ReportView) -> dict[str, Markup | None]:

@@ -50,7 +50,7 @@ def test_what_this_incident_can_answer_has_rows(answers: dict[str, Answer], name
 
 
 def test_what_it_cannot_answer_says_why(answers: dict[str, Answer]) -> None:
-    assert "no replay was made" in answers["replay"].note
+    assert "no replay was made" in answers["replays"].note
     assert "`forensics controls` has not run" in answers["controls"].note
     assert "nobody has looked" in answers["content-views"].note
 

@@ -194,7 +194,7 @@ EXPECTED: dict[str, tuple[dict[str, str], tuple[str, ...], list[tuple[Any, ...]]
         ("category", "status", "records"),
         [("all records", "known", 1), ("persons", "unknown_to_fill", None)],
     ),
-    "replay": ({}, ("arm",), []),
+    "replays": ({}, ("arm",), []),
     "settings": ({}, ("stage",), []),
     "shapes": (
         {},

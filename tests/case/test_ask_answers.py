@@ -194,19 +194,18 @@ def test_false_positives_come_with_their_totals(filled: Case, filler: Any) -> No
     assert "--fault-began" in found[1][3]
 
 
-def test_replay_by_arm(filled: Case, filler: Any) -> None:
-    trial = {"fragment_id": "f00d0001", "log_likelihood_ratio": None}
+def test_replays_by_plan_leak_and_arm(filled: Case, filler: Any) -> None:
+    trial = {"plan_id": "p", "fragment_id": "f00d0001", "valid": True, "absent": False, "milliseconds": 2000}
+    filler(filled, "replay_verdicts", [{"plan_id": "p", "fragment_id": "f00d0001", "verdict": "reproduced"}])
     filler(
         filled,
         "trials",
-        [
-            {**trial, "arm": "leak", "trial": i, "hit": i < 3, "verdict": "reproduced" if i < 3 else "not_reproduced"}
-            for i in range(4)
-        ]
-        + [{**trial, "arm": "fixed", "trial": 0, "hit": False, "verdict": "not_reproduced"}],
+        [{**trial, "arm": "exposed", "trial": i, "hit": i < 3, "from_source": i < 2} for i in range(4)]
+        + [{**trial, "arm": "alone", "hit": False, "from_source": False}]
+        + [{**trial, "arm": "alone", "hit": False, "from_source": False, "valid": False}],
     )
-    found = rows(filled, "replay", "arm", "fragments", "trials", "hits", "rate", "fragments_reproduced")
-    assert found == [("fixed", 1, 1, 0, 0.0, 0), ("leak", 1, 4, 3, 0.75, 1)]
+    found = rows(filled, "replays", "verdict", "arm", "trials", "hits", "from_source", "failed", "seconds")
+    assert found == [("reproduced", "alone", 1, 0, 0, 1, 2.0), ("reproduced", "exposed", 4, 3, 2, 0, 2.0)]
 
 
 def test_settings_are_those_of_the_stages(filled: Case, filler: Any) -> None:
