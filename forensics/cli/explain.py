@@ -13,7 +13,6 @@ from forensics.cli.terminal import Result, Terminal, perform
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.text import Text
 
     from forensics.case.differences import Differences
     from forensics.case.explain import Explanation, Passage
@@ -37,6 +36,11 @@ CANDIDATE_COLUMNS = (
 )
 SET_ASIDE = ("start", "end", "rule", "detail", "holders", "bits")
 DECISION = ("at", "name", "decision", "reason")
+ARM = ("arm", "trials", "hits", "from source", "not sent", "low", "high", "p", "failed", "skipped because")
+MEMORY_WARNING = (
+    "warning: in a replay this text came without the requests that it would come from. It may be the model's own "
+    "memory or habit; no replay lifts the verdict"
+)
 
 
 def explain(
@@ -55,7 +59,7 @@ def explain(
         from forensics.case.explain import explain as explain_fragment
         from forensics.case.store import Case
 
-        with Case.open(case, read_only=not reveal) as opened:
+        with Case.open(case, read_only=True) as opened:
             found = explain_fragment(opened, fragment, reveal=reveal)
         runner_up = found.runner_up
         data = {**asdict(found), "runner_up": asdict(runner_up) if runner_up else None}
@@ -131,12 +135,27 @@ def _human(found: Explanation) -> Iterable[RenderableType]:
         yield table(SET_ASIDE, [tuple(row[c] for c in SET_ASIDE) for row in found.set_aside], title="set aside here")
     if found.reviews:
         yield table(DECISION, [tuple(row[c] for c in DECISION) for row in found.reviews], title="decisions")
+    for one in found.replays:
+        yield from _replay(one)
     for compared in found.differences:
         yield _edits(compared)
     if found.recipient_passage:
         yield from _passages(found, found.recipient_passage)
     else:
         yield text("--reveal shows both passages; the look is entered in the custody log")
+
+
+def _replay(one: dict[str, Any]) -> Iterable[RenderableType]:
+    from forensics.cli.render import table, text
+
+    yield text(f"replay {one['plan_id']}: {one['verdict']}. {one['because']}")
+    if one["verdict"] == "model_memory":
+        yield text(MEMORY_WARNING)
+    names = ("name", "trials", "hits", "from_source", "absent", "low", "high", "p", "failed", "skipped")
+    rows = [
+        tuple(arm[name] for name in names) for arm in one["arms"] if arm["trials"] or arm["failed"] or arm["skipped"]
+    ]
+    yield table(ARM, rows)
 
 
 def _parts(found: Explanation) -> RenderableType:
@@ -181,41 +200,25 @@ def _passages(found: Explanation, recipient: Passage) -> Iterable[RenderableType
     from rich.panel import Panel
     from rich.text import Text
 
-    from forensics.case.differences import CLOSE, FIRST, LAST, OPEN
+    from forensics.cli.passages import legend, marked_passage
     from forensics.text.safe_text import safe_text
 
-    yield Text(
-        f"Text from the log: untrusted, confidential. {FIRST} {LAST} enclose the passage, {OPEN} {CLOSE} a difference."
-    )
+    yield legend()
     named = [c for c in found.candidates if c.named] or list(found.candidates[:1])
     compared = {one.rank: one for one in found.differences}
     sources = list(zip(named, found.source_passages, strict=True))[:MOST_SOURCES]
     first = compared.get(sources[0][0].rank) if sources else None
     mine = [(edit.start, edit.end) for edit in first.edits] if first else []
-    yield Panel(_marked(recipient, mine), title=Text(f"recipient: {safe_text(recipient.request_id)} {recipient.field}"))
+    yield Panel(
+        marked_passage(recipient, mine), title=Text(f"recipient: {safe_text(recipient.request_id)} {recipient.field}")
+    )
     for candidate, passage in sources:
         one = compared.get(candidate.rank)
         theirs = [(edit.other_start, edit.other_end) for edit in one.edits] if one else []
         title = f"source {candidate.rank}: {safe_text(passage.request_id)} {passage.field}"
-        yield Panel(_marked(passage, theirs), title=Text(title))
+        yield Panel(marked_passage(passage, theirs), title=Text(title))
         if one is None:
             yield Text("The two are no copies of each other: this is evidence by subject, and no difference is marked.")
-
-
-def _marked(passage: Passage, spans: list[tuple[int, int]]) -> Text:
-    from rich.text import Text
-
-    from forensics.case.differences import FIRST, LAST, marked, plain
-    from forensics.text.safe_text import safe_text
-
-    shown = Text(overflow="fold")
-    shown.append(safe_text(plain(passage.before), keep_newlines=True), style="dim")
-    shown.append(FIRST, style="bold")
-    for piece, differs in marked(passage.text, spans):
-        shown.append(safe_text(piece, keep_newlines=True), style="bold reverse" if differs else "bold")
-    shown.append(LAST, style="bold")
-    shown.append(safe_text(plain(passage.after), keep_newlines=True), style="dim")
-    return shown
 
 
 def _or_dash(value: object) -> str:
