@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,10 +30,13 @@ FOLDERS = ("restricted", "out", "notify", "report", "replay")
 SCHEMA = (
     "schema/ingest",
     "schema/attribution",
+    "schema/replay",
+    "schema/likelihood",
     "schema/canaries",
     "schema/timeline",
     "schema/scope",
     "schema/categories",
+    "schema/notices",
     "schema/controls",
     "schema/mechanisms",
 )
@@ -146,9 +149,17 @@ class Case:
         """Rows of query `name` with `parameters` bound by name."""
         return self._connection.execute(load_query(name), _bound(name, parameters)).fetchall()
 
-    def arrow(self, name: str, parameters: Parameters | None = None) -> pa.Table:
-        """Result of query `name` as an Arrow table."""
-        return self._connection.sql(load_query(name), params=_bound(name, parameters)).to_arrow_table()
+    def arrow(
+        self, name: str, parameters: Parameters | None = None, held: Mapping[str, pa.Table] | None = None
+    ) -> pa.Table:
+        """Result of query `name` as an Arrow table. `held`: further tables that it reads, for this call alone."""
+        for table, rows in (held or {}).items():
+            self._connection.register(table, rows)
+        try:
+            return self._connection.sql(load_query(name), params=_bound(name, parameters)).to_arrow_table()
+        finally:
+            for table in held or {}:
+                self._connection.unregister(table)
 
     def batches(self, name: str, parameters: Parameters | None = None, rows: int = 4096) -> Iterator[pa.RecordBatch]:
         """Result of query `name` in Arrow batches of at most `rows`, on a cursor of its own (bounded memory)."""
@@ -243,16 +254,17 @@ class Case:
 _TABLES = {
     name: name
     for name in (
-        "evidence rejects records record_ids record_contents record_chunks requests joined_requests contents "
-        "request_contents chunks engine_events tenants stages "
+        "evidence rejects records record_ids record_contents record_chunks record_settings requests joined_requests "
+        "contents request_contents chunks request_settings engine_events tenants stages "
         "join_keys request_joins join_outcomes clock_offsets divergences advice "
-        "fragments appearances exclusions decoy_strata reviews trials canaries reference_sets reference_fingerprints "
+        "fragments appearances exclusions decoy_strata reviews trials replay_verdicts replays canaries "
+        "reference_sets reference_fingerprints "
         "residencies batches batch_members appearance_relations worker_rates "
         "cache_hits cache_key_collisions slot_derivations event_clocks "
         "leak_pairs pair_facts predicate_tests mechanism_tests fault_window leak_factors exposures "
         "verdicts affected_requests affected_tenants numbers "
-        "fragment_categories category_reviews "
-        "controls control_spikes elusion_sample elusion_reviews"
+        "fragment_categories category_reviews notice_facts notices notice_releases "
+        "controls control_spikes elusion_sample elusion_reviews likelihoods"
     ).split()
 }
 

@@ -17,10 +17,12 @@ from forensics.cli import (
     evaluate,
     explain,
     ingest,
-    later,
     notify,
     profile,
     reference_sets,
+    replay_plan,
+    replay_run,
+    replay_score,
     review,
     run,
     simulate,
@@ -32,7 +34,7 @@ from forensics.cli.terminal import INTERRUPTED, is_interruption
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 EPILOG = (
     "Exit codes: 0 done, 1 internal, 2 usage, 3 findings (--fail-on), 10 missing input, 11 nothing readable, "
-    "12 mismatch, 13 unsafe permissions, 16 limit hit, 20 egress blocked, 130 interrupted."
+    "12 mismatch, 13 unsafe permissions, 16 limit hit, 20 egress blocked, 30 not reproduced, 130 interrupted."
 )
 
 app = typer.Typer(
@@ -67,11 +69,6 @@ def _group(name: str, purpose: str) -> typer.Typer:
     return group
 
 
-def _later(group: typer.Typer, prefix: str, name: str, purpose: str) -> None:
-    settings = {**SETTINGS, **later.ANY_ARGUMENTS}
-    group.command(name, context_settings=settings)(later.later(f"{prefix}{name}", purpose))
-
-
 app.command()(run.run)
 app.command()(run.demo)
 app.command()(ingest.ingest)
@@ -89,8 +86,8 @@ app.command()(controls.controls)
 
 _notify = _group("notify", "Letters to affected customers.")
 _notify.command()(notify.draft)
-_later(_notify, "notify ", "check", "Check letters for text of other tenants.")
-_later(_notify, "notify ", "release", "Release checked letters, with two names.")
+_notify.command()(notify.check)
+_notify.command()(notify.release)
 
 _case = _group("case", "The case directory as evidence.")
 _case.command()(case.verify)
@@ -99,8 +96,9 @@ _case.command()(case.seal)
 _case.command()(case.destroy)
 
 _replay = _group("replay", "Reproduce a leak on a live engine.")
-_later(_replay, "replay ", "plan", "Plan trials for a case.")
-_later(_replay, "replay ", "run", "Run planned trials.")
+_replay.command()(replay_plan.plan)
+_replay.command()(replay_run.run)
+_replay.command()(replay_score.score)
 
 _profile = _group("profile", "Declarative log formats.")
 _profile.command("test")(profile.test)

@@ -10,6 +10,7 @@ from typing import Any
 
 from forensics.ingest import anthropic, converse, gemini, openai, responses_api
 from forensics.ingest.record import Record, Text
+from forensics.ingest.settings import sampling_of
 
 Object = dict[str, Any]
 
@@ -105,7 +106,8 @@ def finish_reason(body: Object) -> str | None:
 
 
 def request_facts(record: Record, body: Object) -> None:
-    """Fill model, user, cache salt and stream of `record` from the body that an engine was asked with."""
+    """Fill model, user, cache salt, sampling and stream of `record` from the body that an engine was asked with."""
+    record.sampling = sampling_of(body)
     for name in ("model", "user", "cache_salt"):
         value = body.get(name)
         if not isinstance(value, str | int) or isinstance(value, bool) or value == "":

@@ -24,6 +24,7 @@ from forensics.ingest.envelope_keys import (
 )
 from forensics.ingest.loose_json import loads
 from forensics.ingest.record import FileContext, Record, Reject, Text
+from forensics.ingest.settings import sampling_of
 from forensics.ingest.timestamps import milliseconds, parse_time
 
 # What tells a body from a text that happens to be JSON.
@@ -349,6 +350,8 @@ def _people(record: Record, obj: Object, plan: Plan, request: Object | None, hea
                 record.ids[name] = headers[name]
     if key is not None:
         record.ids["api_key"] = key_digest(key)
+    if request is not None:
+        record.sampling = sampling_of(request)
     if request is not None and "cache_salt" in request and (salt := _first_text(request, ("cache_salt",))):
         record.ids["cache_salt"] = salt
 

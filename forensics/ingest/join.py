@@ -18,6 +18,7 @@ _TABLES = (
     "joined_requests",
     "request_contents",
     "chunks",
+    "request_settings",
     "join_keys",
     "request_joins",
     "join_outcomes",
@@ -52,6 +53,7 @@ def rebuild(case: Case, isolate_by: str, infer_zones: bool = True) -> list[ZoneF
     case.run("ingest/joined_requests", {**states, "isolate_by": isolate_by})
     case.run("ingest/request_contents")
     case.run("ingest/chunks")
+    case.run("ingest/request_settings")
     list_divergences(case)
     case.run("ingest/evidence_repeats")
     case.run("ingest/time_span")

@@ -18,6 +18,7 @@ from forensics.ingest.profile_bodies import Side, request_side, response_side
 from forensics.ingest.profile_parts import Condition, EventRule, Spec, Variant
 from forensics.ingest.profile_times import fill_times
 from forensics.ingest.record import STRUCTURE, EngineEvent, FileContext, Item, Record, Reject
+from forensics.ingest.settings import sampling_of
 
 _NUMBER = re.compile(r"\d{1,15}(?:\.0+)?")
 _TRUE = frozenset(("true", "1", "yes"))
@@ -190,6 +191,7 @@ class Profile:
         if request is not None:
             if record.user_id is None:
                 record.user_id = next((v for key in USER_KEYS if isinstance(v := request.get(key), str) and v), None)
+            record.sampling = sampling_of(request)
             salt = request.get("cache_salt")
             if isinstance(salt, str) and salt:
                 record.ids["cache_salt"] = salt

@@ -6,6 +6,7 @@ what can be examined come later, in SQL.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -76,6 +77,9 @@ class Record:
     response_state: str = "absent"
     texts: Sequence[Text] = ()
     chunks: Sequence[Chunk] = ()
+    sampling: str | None = None  # JSON: parameters that the answer was sampled with, by SGLang's names
+    input_ids: array[int] | None = None  # tokens of the whole prompt, in the engine's vocabulary
+    output_ids: array[int] | None = None  # those of the answer
     place: Place | None = None  # None: the unit at hand; a reader that collects lines names the first of them
 
 

@@ -38,12 +38,14 @@ _READ_TABLES = (
     "record_ids",
     "record_contents",
     "record_chunks",
+    "record_settings",
     "engine_events",
     "contents",
     "requests",
     "joined_requests",
     "request_contents",
     "chunks",
+    "request_settings",
 )
 # Rows of the evidence table that are appended at a time: an archive may hold very many files.
 _FILES_AT_ONCE = 500

@@ -7,6 +7,7 @@ An event is `{event, rid, obj, headers, out, timestamp}` however the line spelt 
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from forensics.ingest import loose_json, openai
 from forensics.ingest.envelope import add_headers, id_text
 from forensics.ingest.envelope_keys import TENANT_HEADERS, TENANT_HEADERS_LAST
 from forensics.ingest.record import STRUCTURE, EngineEvent, FileContext, Item, Record, Reject, Text
+from forensics.ingest.settings import sampling_of, token_ids
 from forensics.ingest.timestamps import parse_time, seconds
 
 STAMP = re.compile(rb"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d{1,9})?)([^\]\n]{0,80})\] ?")
@@ -117,7 +119,10 @@ def records_of_event(event: dict[str, Any], stamp: str | None, tags: str, contex
             found = openai.request_texts(obj, texts)
             cut = any(openai.is_cut(text[3]) for text in texts)
             record.prompt_state = "truncated" if cut else "full" if found else "not_logged"
+            record.sampling = sampling_of(obj)
         else:
+            record.sampling = _sampling(obj, item)
+            record.input_ids = _tokens(obj, item if batch else None)
             record.prompt_state = _prompt(obj, item if batch else None, texts)
         if part == "finished":
             record.finished_at = at
@@ -205,6 +210,8 @@ def _asked(rid: str, request: dict[str, Any], context: FileContext) -> tuple[Rec
     texts: list[Text] = []
     record.texts = texts
     _people(record, request, {})
+    record.sampling = _sampling(request, 0)
+    record.input_ids = _tokens(request, None)
     record.prompt_state = _prompt(request, None, texts)
     return record, texts
 
@@ -229,6 +236,22 @@ def _rids(event: dict[str, Any], obj: dict[str, Any], out: object) -> list[str]:
         # A batch with one id: the engine calls its items `id_0`, `id_1` and so on.
         return [f"{rid}_{i}" for i in range(len(prompts))]
     return [rid]
+
+
+def _sampling(obj: dict[str, Any], item: int) -> str | None:
+    """The sampling parameters of one item of a native request."""
+    parameters = obj.get("sampling_params")
+    if isinstance(parameters, list):
+        parameters = parameters[item] if item < len(parameters) else None
+    return sampling_of(parameters)
+
+
+def _tokens(obj: dict[str, Any], item: int | None) -> array[int] | None:
+    """The prompt's tokens: a caller's own, or what a chat was rendered and cut into."""
+    tokens = obj.get("input_ids")
+    if item is not None:
+        tokens = tokens[item] if isinstance(tokens, list) and item < len(tokens) else None
+    return token_ids(tokens)
 
 
 def _prompt(obj: dict[str, Any], item: int | None, texts: list[Text]) -> str:
@@ -274,6 +297,7 @@ def _finish(record: Record, out: object, texts: list[Text]) -> None:
         record.response_state = "truncated" if openai.is_cut(text) else "full"
     else:
         record.response_state = "not_logged"
+    record.output_ids = token_ids(out.get("output_ids"))
     meta = out.get("meta_info")
     if not isinstance(meta, dict):
         return

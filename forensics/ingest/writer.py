@@ -49,6 +49,8 @@ class Writer:
             self._hold("record_contents", uses.set_column(at, "content", pa.array(keys[uses["content"].to_numpy()])))
         if tables["chunks"].num_rows:
             self._hold("record_chunks", _rows_of(tables["chunks"], first))
+        if tables["settings"].num_rows:
+            self._hold("record_settings", _rows_of(tables["settings"], first))
         if tables["events"].num_rows:
             events = tables["events"]
             number = pa.array(np.full(events.num_rows, evidence, dtype=np.int32))

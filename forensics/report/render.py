@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 NOT_MEASURED = "not measured"
+_WHOLE = 1000  # from which on a fraction is not shown
 # What can start markup in the middle of a line, a bare link, or a list or heading at its beginning.
 _ACTIVE = re.compile(r"[\\`*_\[\]<>|~&!#@$]|:(?=/)|(?<=www)\.|^[-+=]|(?<=^\d)[.)]", re.IGNORECASE)
 
@@ -43,6 +44,13 @@ def markdown_code(value: str) -> Markdown:
     return Markdown(f"{fence}{pad}{text}{pad}{fence}")
 
 
+def html_code(value: str) -> Any:
+    """An id in a code element."""
+    from markupsafe import Markup
+
+    return Markup("<code>{}</code>").format(safe_text(value))
+
+
 def html_value(value: Any) -> Any:
     """A value as text for HTML, controls visible; the environment escapes it afterwards."""
     from markupsafe import Markup
@@ -50,8 +58,9 @@ def html_value(value: Any) -> Any:
     return safe_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
+@cache
 def environment(markup: str) -> Environment:
-    """The template environment for `html` or `md`. Undefined names are errors, not blanks."""
+    """The template environment for `html` or `md`, made once. Undefined names are errors, not blanks."""
     from jinja2 import BaseLoader, StrictUndefined, TemplateNotFound
     from jinja2 import Environment as JinjaEnvironment
 
@@ -71,8 +80,17 @@ def environment(markup: str) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters.update(thousands=thousands, minute_down=minute_down, minute_up=minute_up)
+    made.filters.update(
+        thousands=thousands,
+        minute_down=minute_down,
+        minute_up=minute_up,
+        percent_range=percent_range,
+        capitalized=capitalized,
+    )
     made.filters["code"] = safe_text if html else markdown_code
+    made.filters["ident"] = html_code if html else markdown_code
+    # What a macro wrote is markup already: its values were escaped inside it.
+    made.filters["said"] = (lambda text: text) if html else Markdown
     return made
 
 
@@ -102,7 +120,19 @@ def thousands(value: int | float | None) -> str:
     """A count with separators; `not measured` for None."""
     if value is None:
         return NOT_MEASURED
-    return f"{value:,}" if isinstance(value, int) or value == int(value) else f"{value:,.4g}"
+    if isinstance(value, int) or value == int(value):
+        return f"{int(value):,}"
+    return f"{round(value):,}" if value >= _WHOLE else f"{value:.4g}"
+
+
+def capitalized(text: str) -> str:
+    """A sentence with its first letter large; the rest as it is."""
+    return text[:1].upper() + text[1:]
+
+
+def percent_range(low: float | None, high: float | None) -> str:
+    """Limits of a share, 0..1, as `0.1 % to 2.3 %`; `not known` without them."""
+    return "not known" if low is None or high is None else f"{100 * low:.2g} % to {100 * high:.3g} %"
 
 
 def minute_down(microseconds: int | None) -> str:

@@ -1,4 +1,4 @@
-"""Stage `scope`: fragments, reviews and trials become verdicts, lists, figures, and the files of `out/`.
+"""Stage `scope`: fragments, reviews and replays become verdicts, lists, figures, and the files of `out/`.
 
 It judges nothing anew: the verdict of a fragment is one SQL file over what attribution, people and replay wrote.
 """
@@ -66,7 +66,7 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
 
 
 def decisions_digest(case: Case) -> str:
-    """SHA-256 over the reviews and trials, which no stage writes but verdicts and categories rest on."""
+    """SHA-256 over the reviews and replays, which no stage writes but verdicts and categories rest on."""
     rows = [list(row) for row in case.rows("scope/decisions")]
     return hashlib.sha256(orjson.dumps(rows)).hexdigest()
 
@@ -98,13 +98,15 @@ def _summary(by_name: dict[str, numbers.Scalar], slices: int, arrows: int) -> di
 
 
 def _warnings(case: Case, by_name: dict[str, numbers.Scalar]) -> tuple[str, ...]:
-    against, too_weak = case.rows("scope/conflicts")[0]
+    against, too_weak, memory = case.rows("scope/conflicts")[0]
     other_sources, gone = case.rows("scope/lapsed_reviews")[0]
     found = {
         "fragments were decided on when other sources were named: they wait for a new decision": other_sources,
         "decided fragments are gone or have changed: their decisions do not count (forensics ask CASE reviews)": gone,
         "fragments were rejected in review although a replay trial reproduced them": against,
         "fragments were accepted in review but are weaker than probable: they stay what they are": too_weak,
+        "fragments came in a replay without the requests that they would come from (model memory or habit): no replay "
+        "lifts them": memory,
         "requests carry foreign text but no evidence names their tenant": by_name["recipient_requests_without_tenant"],
         "requests have no receive time and stand in no rate and no window": by_name["requests_without_time"],
     }

@@ -3,6 +3,7 @@
 -- grain:    one row per fragment without a decision that counts
 -- parameters: none
 -- order:    net_bits descending, fragment_id
+-- empty:    every fragment has a decision, or there is no fragment
 -- `earlier`: a decision that no longer counts, on this passage with other sources, or on one in its place whose
 -- characters have changed since.
 WITH waiting AS (

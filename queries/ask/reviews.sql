@@ -3,6 +3,7 @@
 -- grain:    one row per decision
 -- parameters: none
 -- order:    at, fragment_id, name, decision
+-- empty:    nobody has decided on a fragment yet: `forensics review CASE`
 -- `state`: counts | replaced by a later one | other sources are named now | the fragment is gone or has changed
 SELECT
     r."at",

@@ -111,18 +111,6 @@ FROM last_reviews AS r
 INNER JOIN fragments AS f ON f.fragment_id = r.fragment_id
 WHERE r.sources IS NULL OR list_sort(r.sources) = list_sort(f.sources);
 
--- One row per replay trial. Filled by replay.
-CREATE TABLE IF NOT EXISTS trials (
-    fragment_id  VARCHAR NOT NULL,
-    arm          VARCHAR NOT NULL,
-    trial        INTEGER NOT NULL,
-    seed         BIGINT,
-    server       VARCHAR,                       -- JSON
-    hit          BOOLEAN,
-    verdict      VARCHAR,
-    log_likelihood_ratio DOUBLE
-);
-
 -- One row per set of public texts that an analyst gave. Survives every rerun; its digest is an input of attribution.
 CREATE TABLE IF NOT EXISTS reference_sets (
     name         VARCHAR PRIMARY KEY,

@@ -104,6 +104,14 @@ CREATE TABLE IF NOT EXISTS record_chunks (
     "end"    BIGINT NOT NULL
 );
 
+-- One row per record that tells how its answer was sampled, or which tokens it or its prompt was.
+CREATE TABLE IF NOT EXISTS record_settings (
+    record      BIGINT NOT NULL,
+    sampling    VARCHAR,                     -- JSON, by SGLang's names: temperature, max_new_tokens, sampling_seed ...
+    input_ids   INTEGER[],                   -- tokens of the whole prompt, in the engine's vocabulary
+    output_ids  INTEGER[]                    -- those of the answer
+);
+
 -- One row per request x vantage: what one place recorded of one inference call.
 -- `request` is the joined call (joined_requests); several rows share it when gateway and engine saw the same call.
 CREATE TABLE IF NOT EXISTS requests (
@@ -263,6 +271,14 @@ CREATE TABLE IF NOT EXISTS chunks (
     "at"       TIMESTAMP,
     "start"  BIGINT NOT NULL,
     "end"    BIGINT NOT NULL
+);
+
+-- One row per request x vantage that tells how its answer was sampled, or which tokens it or its prompt was.
+CREATE TABLE IF NOT EXISTS request_settings (
+    key      BIGINT NOT NULL,
+    sampling VARCHAR,                        -- JSON, as in record_settings
+    input    BIGINT,                         -- the record whose input_ids are the prompt's (record_settings); null: not logged
+    output   BIGINT                          -- the record whose output_ids these are (record_settings); null: not logged
 );
 
 -- One row per fact that an engine logged.

@@ -2,7 +2,7 @@
 -- inputs:   trials
 -- grain:    as the table
 -- parameters: none
--- order:    fragment_id, arm, trial, seed
+-- order:    plan_id, fragment_id, arm, trial
 SELECT *
 FROM trials
-ORDER BY fragment_id, arm, trial, seed
+ORDER BY plan_id, fragment_id, arm, trial

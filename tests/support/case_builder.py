@@ -29,7 +29,7 @@ class CaseBuilder:
     appearances: list[dict[str, Any]] = field(default_factory=list)
     exclusions: list[dict[str, Any]] = field(default_factory=list)
     reviews: list[dict[str, Any]] = field(default_factory=list)
-    trials: list[dict[str, Any]] = field(default_factory=list)
+    replays: list[dict[str, Any]] = field(default_factory=list)
     tenants: list[dict[str, Any]] = field(default_factory=list)
 
     def request(
@@ -200,17 +200,16 @@ class CaseBuilder:
             }
         )
 
-    def trial(self, fragment_id: str, verdict: str) -> None:
-        self.trials.append(
+    def trial(self, fragment_id: str, verdict: str, plan_id: str = "p0", text: str = "original") -> None:
+        """A leak of a plan that was replayed."""
+        self.replays.append(
             {
+                "plan_id": plan_id,
                 "fragment_id": fragment_id,
-                "arm": "leak",
-                "trial": 0,
-                "seed": 1,
-                "server": "{}",
-                "hit": verdict == "reproduced",
                 "verdict": verdict,
-                "log_likelihood_ratio": None,
+                "because": "as the trials show",
+                "text": text,
+                "figures": "{}",
             }
         )
 
@@ -260,7 +259,7 @@ class CaseBuilder:
             ("appearances", self.appearances),
             ("exclusions", self.exclusions),
             ("reviews", self.reviews),
-            ("trials", self.trials),
+            ("replay_verdicts", self.replays),
             ("tenants", self.tenants),
         ):
             if rows:

@@ -24,7 +24,7 @@ _DEEPEST = 40
 _TIME = (1e9, 1e10)
 REQUEST = (
     "rid text stream model user cache_salt extra_key conversation_id session_id bootstrap_room lora_path priority "
-    "data_parallel_rank routed_dp_rank"
+    "data_parallel_rank routed_dp_rank sampling_params"
 ).split()
 META = (
     "id finish_reason prompt_tokens completion_tokens cached_tokens dp_rank e2e_latency first_token_latency "

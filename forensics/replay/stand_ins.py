@@ -1,0 +1,234 @@
+"""What stands in for a word or a number of a customer? The same one always gets the same, no two the same.
+
+Words of instruction and single letters stay (data/kept.txt). A common English word is replaced by another of its length
+(data/words.txt), every other word by an invented one, a sign by a sign of its script, digits by digits: two numbers
+that begin alike begin alike afterwards, and only so far. With a tokenizer the stand-in is as many tokens long, after
+whatever the word comes after; without, as many characters. Everything follows from the seed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Protocol
+
+_TRIES = 400
+_CONTEXTS = 4  # of a word, that count
+_CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
+_WINDOW = {"CJK": 256}  # signs from which one is chosen: a stretch of its block
+_LETTER_WINDOW = 32
+
+
+class Tokens(Protocol):
+    """Counts tokens."""
+
+    def count(self, text: str) -> int:
+        """How many tokens `text` is."""
+
+    def ids(self, text: str) -> Sequence[int]:
+        """Which they are."""
+
+
+@cache
+def _list(name: str) -> tuple[str, ...]:
+    return tuple((files("forensics.replay") / "data" / name).read_text(encoding="utf-8").split())
+
+
+@cache
+def _kept() -> frozenset[str]:
+    return frozenset(_list("kept.txt"))
+
+
+@cache
+def _common() -> dict[int, tuple[str, ...]]:
+    by_length: dict[int, list[str]] = {}
+    for word in _list("words.txt"):
+        by_length.setdefault(len(word), []).append(word)
+    return {length: tuple(words) for length, words in by_length.items()}
+
+
+def is_kept(word: str) -> bool:
+    """Whether a word may stay: a word of instruction, or one letter of ASCII."""
+    return word.lower() in _kept() or (len(word) == 1 and word.isascii() and word.isalpha())
+
+
+class StandIns:
+    """Stand-ins of all words, signs and numbers that are given at the start, each with what comes before it."""
+
+    def __init__(self, words: Mapping[str, frozenset[str]], seed: str, tokens: Tokens | None = None) -> None:
+        self._contexts = {word: sorted(before)[:_CONTEXTS] for word, before in words.items()}
+        self._seed = seed
+        self._tokens = tokens
+        self._made: dict[str, str] = {}
+        self._given: set[str] = set()
+        self._costs: dict[str, int] = {}
+        self._pools: dict[tuple[str, int], list[str]] = {}
+        # The order decides who gets a word first; it must not depend on the texts' order.
+        for word in sorted(words):
+            self._give(word, _TRIES if tokens is None else 4 * _TRIES, None)
+
+    def of(self, word: str) -> str:
+        """The stand-in of a word, sign or number. Raises KeyError for one that was not given."""
+        return self._made[word]
+
+    def redraw(self, word: str, shared: Sequence[tuple[str, int]]) -> bool:
+        """Give `word` another stand-in, which shares exactly so many first tokens with the stand-ins of others.
+
+        `shared`: other words, and how many tokens. False: none was found, and the old one stays.
+        """
+        former = self._made.pop(word)
+        self._given.discard(former)
+        wanted = [(self._first(other), count) for other, count in shared]
+        found = self._give(word, 4 * _TRIES, wanted)
+        if not found:
+            self._made[word] = former
+            self._given.add(former)
+        return found
+
+    def _first(self, word: str) -> Sequence[int]:
+        return self._tokens.ids(" " + self._made.get(word, word)) if self._tokens is not None else ()
+
+    def _give(self, word: str, tries: int, wanted: Sequence[tuple[Sequence[int], int]] | None) -> bool:
+        best, distance = "", 1 << 30
+        for attempt in range(tries):
+            made = self._candidate(word, attempt, wanted)
+            if made == word or made in self._given or is_kept(made):
+                continue
+            if wanted and not self._shares(made, wanted):
+                continue
+            off = self._off(word, made)
+            if off < distance:
+                best, distance = made, off
+            if off == 0:
+                break
+        if not best:
+            if wanted is not None:
+                return False
+            best = self._unique(word)
+        self._made[word] = best
+        self._given.add(best)
+        return True
+
+    def _shares(self, made: str, wanted: Sequence[tuple[Sequence[int], int]]) -> bool:
+        assert self._tokens is not None
+        ids = self._tokens.ids(" " + made)
+        return all(shared_length(ids, other) == count for other, count in wanted)
+
+    def _off(self, word: str, made: str) -> int:
+        if self._tokens is None:
+            return abs(len(word) - len(made))
+        return sum(abs(self._cost(before + word) - self._cost(before + made)) for before in self._contexts[word])
+
+    def _cost(self, text: str) -> int:
+        assert self._tokens is not None
+        if text not in self._costs:
+            self._costs[text] = self._tokens.count(text)
+        return self._costs[text]
+
+    def _pool(self, word: str) -> Sequence[str]:
+        """Common words in the case of `word`: as long, or as many tokens after a space."""
+        if self._tokens is None:
+            return _common().get(max(len(word), 3), ())
+        style, cost = _cased(word[:1] + word[-1:], "aa"), self._cost(" " + word)
+        if (style, cost) not in self._pools:
+            cased = [_cased(style, one) for one in _list("words.txt")]
+            for one in cased:
+                self._pools.setdefault((style, self._cost(" " + one)), []).append(one)
+            self._pools.setdefault((style, cost), [])
+        return self._pools[style, cost]
+
+    def _unique(self, word: str) -> str:
+        """When all of a length are taken (there are 26 of one letter): longer ones."""
+        for attempt in range(10 * _TRIES):
+            made = self._invented(word, attempt, len(word) + 1 + attempt // _TRIES)
+            if made not in self._given and made != word:
+                return made
+        raise AssertionError("no stand-in is left for a word")
+
+    def _candidate(self, word: str, attempt: int, wanted: Sequence[tuple[Sequence[int], int]] | None) -> str:
+        if word.isdigit() and word.isascii():
+            return self._digits(word, attempt // 4)
+        if not word.isascii():
+            return "".join(self._letter(word, place, attempt) for place in range(len(word)))
+        length = len(word)
+        common = word.lower() in _common().get(length, ()) or is_kept(word)
+        if (attempt < _TRIES // 2) if common else (self._tokens is not None and attempt % 2 == 1):
+            pool = self._pool(word)
+            if pool:
+                return _cased(word, pool[self._draw(word, attempt, 0) % len(pool)])
+        if self._tokens is not None:
+            # As many tokens may need more letters, or fewer.
+            length = max(2, length + (0, 1, -1, 2, -2, 3, -3, 4)[attempt // 8 % 8])
+        return self._invented(word, attempt, length)
+
+    def _invented(self, word: str, attempt: int, length: int) -> str:
+        if word.isdigit():
+            return "".join(str(self._draw(word, attempt, place) % 10) for place in range(length))
+        first = self._draw(word, attempt, 99) % 2
+        letters = [
+            (_VOWELS if (place + first) % 2 else _CONSONANTS)[
+                self._draw(word, attempt, place) % (5 if (place + first) % 2 else 14)
+            ]
+            for place in range(length)
+        ]
+        return _cased(word, "".join(letters))
+
+    def _digits(self, word: str, attempt: int) -> str:
+        """Digit by digit, each by a permutation that the digits before it choose: what began alike begins alike."""
+        made = ""
+        if len(word) == 1:
+            # One step along a circle of all ten: none stays what it is, no two become one.
+            circle = sorted("0123456789", key=lambda one: self._draw(one, 0, 0))
+            return circle[(circle.index(word) + 1 + attempt) % 10]
+        for place, digit in enumerate(word):
+            order = list("123456789" if place == 0 and digit != "0" else "0123456789")
+            if place == 0 and digit == "0":
+                made += "0"
+                continue
+            key = f"{attempt}|{len(word) if attempt else ''}|{word[:place]}"
+            order.sort(key=lambda one: hashlib.blake2b(f"{self._seed}|{key}|{one}".encode(), digest_size=8).digest())
+            base = "123456789" if place == 0 else "0123456789"
+            made += order[base.index(digit)]
+        return made
+
+    def _letter(self, word: str, place: int, attempt: int) -> str:
+        """A letter of the same block and case; marks above and below letters stay."""
+        letter = word[place]
+        category = unicodedata.category(letter)
+        if category[0] != "L" and category[0] != "N":
+            return letter
+        window = _WINDOW.get(unicodedata.name(letter, "").split(" ")[0], _LETTER_WINDOW)
+        low = ord(letter) // window * window
+        choice = [chr(code) for code in range(low, low + window) if unicodedata.category(chr(code)) == category]
+        return choice[self._draw(word, attempt, place) % len(choice)]
+
+    def _draw(self, word: str, attempt: int, place: int) -> int:
+        data = f"{self._seed}|{word}|{attempt}|{place}".encode("utf-8", "surrogatepass")
+        return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big")
+
+
+def shared_length(one: Sequence[object], other: Sequence[object]) -> int:
+    """How many of the first items are the same."""
+    shared = 0
+    for first, second in zip(one, other, strict=False):
+        if first != second:
+            break
+        shared += 1
+    return shared
+
+
+def _cased(pattern: str, word: str) -> str:
+    """`word` in the case of `pattern`: lower, upper, first letter, or letter by letter."""
+    if pattern.islower():
+        return word
+    if pattern.isupper() and len(pattern) > 1:
+        return word.upper()
+    if pattern[:1].isupper() and not any(letter.isupper() for letter in pattern[1:]):
+        return word[:1].upper() + word[1:]
+    return "".join(
+        letter.upper() if pattern[min(place, len(pattern) - 1)].isupper() else letter
+        for place, letter in enumerate(word)
+    )
