@@ -20,6 +20,7 @@ from forensics.case.errors import EgressBlocked, UsageError
 from forensics.case.seal import seal
 from forensics.case.store import Case
 from forensics.report.exports.run import Exported, export
+from forensics.report.run import REPORT_FILES
 
 
 def _export(root: Path, *formats: str, **options: Any) -> list[Exported]:
@@ -127,10 +128,10 @@ def test_a_bag_is_accepted_by_another_program(small: Path, tmp_path: Path) -> No
     assert bag.is_valid()
     assert bag.algorithms == ["sha256"]
     assert sorted(bag.payload_files()) == sorted(
-        f"data/{name}" for name in ("ocsf.json", "report/report.html", "report/report.md", "timeline.jsonl", "trace.json", "veris.json")
+        f"data/{name}" for name in ("ocsf.json", *REPORT_FILES, "timeline.jsonl", "trace.json", "veris.json")
     )  # fmt: skip
     size = sum((Path(written.path) / name).stat().st_size for name in bag.payload_files())
-    assert bag.info["Payload-Oxum"] == f"{size}.6" and written.bytes == size
+    assert bag.info["Payload-Oxum"] == f"{size}.{4 + len(REPORT_FILES)}" and written.bytes == size
     (Path(written.path) / "data" / "veris.json").write_text("{}")
     assert not bagit.Bag(written.path).is_valid()
 
