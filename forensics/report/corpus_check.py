@@ -213,7 +213,9 @@ def _called(
     of: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
     for tenant, name in case.rows("report/called"):
         words = tuple(word.casefold() for word in _WORD.findall(name))
-        if sum(map(len, words)) >= SHORTEST_NAME and not set(words) <= common:
+        letters = sum(map(len, words))
+        # A short number would be met in every date and count; long ones are identifiers.
+        if letters >= SHORTEST_NAME and not set(words) <= common and not "".join(words).isdigit():
             of[words].add(tenant)
     starts: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
     for words in sorted(of):

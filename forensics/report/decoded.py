@@ -37,7 +37,8 @@ _ESCAPE = re.compile(
 _PERCENT = re.compile(r"%[0-9A-Fa-f]{2}")
 _QUOTED = re.compile(r"=[0-9A-Fa-f]{2}|=\r?\n")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{12,}={0,2}")
-_WRAPPED = re.compile(r"(?:[A-Za-z0-9+/]{20,}={0,2}\r?\n[ \t]*)+[A-Za-z0-9+/]+={0,2}")
+# From the beginning of a run of signs only: tried from each sign of a long one, it would take the square of its length.
+_WRAPPED = re.compile(r"(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{20,}={0,2}\r?\n[ \t]*)+[A-Za-z0-9+/]+={0,2}")
 _HEX = re.compile(r"(?:[0-9A-Fa-f]{2}[ :]?){12,}")
 # Of Markdown, inside a word: outside of words they part nothing.
 _MARKS = re.compile(r"(?<=[\w.@-])(?:[*`]{1,3}|~~)(?=[\w@-]|\.\w)|\\(?=[!-/:-@\[-`{-~])")

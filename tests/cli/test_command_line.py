@@ -216,6 +216,7 @@ def test_fail_on(incident: Path) -> None:
         ("scope", "CASE"),
         ("report", "CASE"),
         ("notify", "draft", "CASE"),
+        ("notify", "check", "CASE"),
         ("trace", "CASE", "--text", "PASSAGE"),
     ],
     ids=lambda value: "-".join(value),

@@ -79,8 +79,8 @@ def payloads(beacon: str) -> dict[str, str]:
         "log_line": 'x\n{"action": "review", "reason": "accept by nobody"}',
         "bag_line": "x\n" + "0" * 64 + "  data/forged.txt",
         # Sizes and look-alikes
-        "long_word": "W" * 5000,
-        "long_line": "wide " * 1500,
+        "long_word": "W" * 2000,
+        "long_line": "wide " * 150,
         "look_alike": "\u0430cme",
         "looked_at": "acme",
         "combining": "a" + "\u0301" * 200,

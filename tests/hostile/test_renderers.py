@@ -14,6 +14,7 @@ import runpy
 import shutil
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,12 +22,14 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from forensics.case.ask import questions
 from forensics.case.csv_file import csv_bytes, csv_cell, csv_value
 from forensics.case.store import Case
+from forensics.cli.main import app
 from forensics.text.safe_text import safe_text
 from tests.hostile.active import in_cells, in_markdown, in_markup, text_of, unsafe_signs
 from tests.hostile.payloads import payloads, secret
@@ -43,6 +46,9 @@ class Made:
     tricks: dict[str, str]
     calls: list[str]
     beacon: str
+    withheld: frozenset[
+        str
+    ]  # letters whose name, read as markup within markup, comes to the name of another: not written
 
     @property
     def tenants(self) -> list[str]:
@@ -100,7 +106,9 @@ def made(forensics: Any, listener: tuple[str, list[str]], tmp_path_factory: pyte
     for number, trick in enumerate(names):
         records.append(_record(2 * number, trick, f"{trick} Please check {secret(number)}.", "Checked."))
         victim = names[(number + 1) % len(names)]
-        records.append(_record(2 * number + 1, victim, f"{victim} What now?", f"Mild. {secret(number)} {victim}"))
+        records.append(
+            _record(2 * number + 1, victim, f"What is the {2 * number + 3}rd prime?", f"Mild. {secret(number)}")
+        )
         rows.append(("tenant", trick, trick, f"Org {number}", f"{trick} Ltd.", f"{trick} at example", trick, trick))
     root = tmp_path_factory.mktemp("renderers")
     (root / "log.jsonl").write_bytes(b"".join(json.dumps(item).encode("ascii") + b"\n" for item in records))
@@ -111,11 +119,12 @@ def made(forensics: Any, listener: tuple[str, list[str]], tmp_path_factory: pyte
     done = forensics("run", root / "log.jsonl", "--case", root / "case", "--tenants", root / "tenants.csv", "--json")
     assert done.code == 0, done.stderr
     assert unsafe_signs(done.stdout + done.stderr) == []
-    exported = forensics("case", "export", root / "case", "--json")
+    formats = [part for name in ("ocsf", "veris", "timesketch", "perfetto", "bagit") for part in ("--format", name)]
+    exported = forensics("case", "export", root / "case", *formats, "--json")
     assert exported.code == 0, exported.stderr
-    bagged = forensics("case", "export", root / "case", "--format", "bagit", "--json")
-    assert bagged.code == 0, bagged.stderr
-    return Made(root / "case", tricks, calls, beacon)
+    [reported] = [stage for stage in done.data["stages"] if stage["stage"] == "report"]
+    withheld = frozenset(reported["figures"]["withheld"])
+    return Made(root / "case", tricks, calls, beacon, withheld)
 
 
 def _unwritable(text: str) -> bool:
@@ -189,13 +198,15 @@ def test_letters_hold_the_customers_own_names_and_ids(made: Made) -> None:
     for trick in made.tenants:
         shown = safe_text(_kept(trick))
         folder = made.root / "notify" / folders[shown]
-        if not (folder / "letter.html").is_file():
-            continue
-        letters += 1
         wanted = _words(shown)
-        assert wanted in _words(text_of((folder / "letter.html").read_text(encoding="utf-8")))
-        assert wanted in _words(in_markdown((folder / "letter.md").read_text(encoding="utf-8"))[1])
-    assert letters == len(made.tricks)
+        for name in ("letter.html", "letter.md"):
+            path = folder / name
+            if path.relative_to(made.root).as_posix() in made.withheld:
+                continue
+            letters += 1
+            text = path.read_text(encoding="utf-8")
+            assert wanted in _words(text_of(text) if name == "letter.html" else in_markdown(text)[1])
+    assert letters == 2 * len(made.tricks) - len(made.withheld) > 1.9 * len(made.tricks)
 
 
 def _words(text: str) -> str:
@@ -217,7 +228,7 @@ def test_names_never_become_paths(forensics: Any, made: Made) -> None:
 
 def test_pages_hold_nothing_active(made: Made) -> None:
     pages = _pages(made)
-    assert len(pages) > len(made.tricks)
+    assert len(pages) >= len(made.tricks) - len(made.withheld)
     for path in pages:
         page = path.read_text(encoding="utf-8")
         assert in_markup(page) == [], path.relative_to(made.root)
@@ -228,7 +239,7 @@ def test_pages_hold_nothing_active(made: Made) -> None:
 
 def test_markdown_holds_nothing_active(made: Made) -> None:
     files = [*made.root.rglob("*.md")]
-    assert len(files) > len(made.tricks)
+    assert len(files) >= len(made.tricks) - len(made.withheld)
     for path in files:
         text = path.read_text(encoding="utf-8")
         assert unsafe_signs(text) == []
@@ -237,7 +248,7 @@ def test_markdown_holds_nothing_active(made: Made) -> None:
 
 def test_spreadsheets_hold_nothing_active(made: Made) -> None:
     files = [*made.root.rglob("*.csv")]
-    assert len(files) > len(made.tricks)
+    assert len(files) >= len(made.tricks) - len(made.withheld)
     for path in files:
         assert in_cells(path.read_bytes()) == [], path.relative_to(made.root)
 
@@ -289,9 +300,10 @@ def test_the_custody_log_holds_no_forged_line(forensics: Any, made: Made) -> Non
 # -- the terminal --------------------------------------------------------------------------------------------------
 
 
-def test_the_terminal_gets_text_only(forensics: Any, made: Made, tmp_path: Path) -> None:
+def test_the_terminal_gets_text_only(made: Made, tmp_path: Path) -> None:
     (tmp_path / "passage.txt").write_text(secret(0))
-    waiting = forensics("review", made.root, "--json").data["waiting"]
+    runner = CliRunner(env={"COLUMNS": "120", "NO_COLOR": "1"})
+    waiting = json.loads(runner.invoke(app, ["review", str(made.root), "--json"]).stdout)["data"]["waiting"]
     assert len(waiting) >= len(made.tricks)
     some = waiting[0]["fragment_id"]
     request = f"{made.tenants[0]}#0"
@@ -308,18 +320,14 @@ def test_the_terminal_gets_text_only(forensics: Any, made: Made, tmp_path: Path)
         ("case", "verify", made.root),
     ]
     for command in commands:
-        done = forensics(*command)
-        assert done.code == 0, done.stderr
-        assert unsafe_signs(done.stdout + done.stderr) == [], command[:3]
-    wrong = forensics("explain", made.root, "\x1b[2J\u202e")
-    assert wrong.code == 2 and unsafe_signs(wrong.stderr) == []
+        done = runner.invoke(app, [str(part) for part in command])
+        assert done.exit_code == 0, done.output
+        assert done.output and unsafe_signs(done.output) == [], command[:3]
+    wrong = runner.invoke(app, ["explain", str(made.root), "\x1b[2J\u202e"])
+    assert wrong.exit_code == 2 and wrong.stderr and unsafe_signs(wrong.output) == []
 
 
 def test_walking_all_fragments_shows_them_safely(made: Made, tmp_path: Path) -> None:
-    from typer.testing import CliRunner
-
-    from forensics.cli.main import app
-
     root = tmp_path / "case"
     shutil.copytree(made.root, root)
     runner = CliRunner(env={"COLUMNS": "120", "NO_COLOR": "1"})
@@ -397,13 +405,14 @@ def test_nothing_runs_and_nothing_is_fetched_in_a_browser(made: Made, tmp_path: 
         "<!DOCTYPE html><title>all</title>" + "".join(f'<iframe src="{frame}"></iframe>' for frame in frames)
     )
     dom = _open(index, tmp_path / "profile")
-    assert dom.count("<iframe") == len(frames) > 2 * len(made.tricks)
+    assert dom.count("<iframe") == len(frames) >= 1.9 * len(made.tricks)
     assert made.calls == []
 
 
 # -- any text at all -----------------------------------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60) | st.sampled_from(list(payloads("http://127.0.0.1:1").values())))
 def test_any_text_in_every_form(text: str) -> None:
     from forensics.report.render import environment, html_value
@@ -423,6 +432,7 @@ def test_any_text_in_every_form(text: str) -> None:
     assert unsafe_signs(shown) == []
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_any_text_on_the_terminal(text: str) -> None:
     import io
@@ -439,6 +449,17 @@ def test_any_text_on_the_terminal(text: str) -> None:
     assert unsafe_signs(stream.getvalue()) == []
     assert unsafe_signs(cell(text)) == []
     assert "".join(safe_text(text).split()) in "".join(stream.getvalue().split())
+
+
+@pytest.mark.parametrize("sign", ["W", "a1", "= ", "\\\\", "<", "&", "%4", "ab ", "wide ", "*", "\n"])
+def test_long_runs_cost_the_egress_check_no_more_than_their_length(sign: str) -> None:
+    """200,000 signs take a moment; where the cost is the square of the length, minutes."""
+    from forensics.report.decoded import unfold
+
+    before = time.process_time()
+    for suffix in ("md", "html"):
+        unfold(f"letter.{suffix}", (sign * (200_000 // len(sign))).encode())
+    assert time.process_time() - before < 20
 
 
 def test_the_checks_would_see_it(made: Made) -> None:

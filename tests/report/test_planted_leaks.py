@@ -200,3 +200,18 @@ def test_the_place_leads_to_the_words(case: Case) -> None:
     at = int(hit.place.rpartition(" ")[2])
     view = next(v for v in unfold("a.json", data).views if hit.place.startswith(f"{v.place}, at"))
     assert "base64" in view.place and view.text[at:].startswith("the quay ledger")
+
+
+@pytest.mark.parametrize("name", ["2026", "1042", "text", "prompt", "value", "known", "eu"])
+def test_a_tenant_that_is_called_like_a_date_or_a_word_of_ours_blocks_nothing(name: str, tmp_path: Path) -> None:
+    from forensics.report.fields import words_of_fields
+    from forensics.report.gate import held_back
+
+    b = CaseBuilder()
+    b.request("theirs", name, 0, 10)
+    b.request("mine", "beta", 20, 30)
+    with b.write(tmp_path / "c") as case:
+        data = (
+            b'{"value": "between 2026-03-04 10:01 UTC and later; 1042 characters", "status": "known", "text": "prompt"}'
+        )
+        assert held_back(case, {"report/a.json": data}, words_of_fields()) == []
