@@ -58,9 +58,19 @@ class TokenizerFile:
         return len(self.ids(text))
 
     def signs(self) -> list[str]:
-        """Single characters beyond ASCII that are one token each."""
+        """Runs of letters beyond ASCII that are one token each."""
         found = {self._tokenizer.decode([number]) for number in self._tokenizer.get_vocab().values()}
-        return sorted(one for one in found if len(one) == 1 and not one.isascii() and one != "\ufffd")
+        return sorted(one for one in found if one and one.isalpha() and not any(letter.isascii() for letter in one))
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where the tokens of a text stand; tokens that are parts of one character are one span."""
+        found: list[tuple[int, int]] = []
+        for start, end in self._tokenizer.encode(text, add_special_tokens=False).offsets:
+            if found and start < found[-1][1]:
+                start = found.pop()[0]
+            if end > start:
+                found.append((start, end))
+        return found
 
     def words(self) -> list[str]:
         """Lower-case words of the vocabulary, each one token after a space."""
@@ -106,6 +116,8 @@ def surrogates(originals: Sequence[Original], seed: int, tokens: Tokens | None =
 
 def _made(originals: Sequence[Original], seed: str, tokens: Tokens | None) -> Surrogates:
     pieces = {one.text_id: segments(one.text) for one in originals}
+    if tokens is not None:
+        pieces = {key: _by_token(found, tokens) for key, found in pieces.items()}
     stand_ins = StandIns(_words(pieces.values()), seed, tokens)
     places = _Places(originals, pieces, seed, tokens)
 
@@ -124,6 +136,25 @@ def _made(originals: Sequence[Original], seed: str, tokens: Tokens | None) -> Su
     )
     canaries = {key: tuple(mark for mark in places.canaries if mark in text) for key, text in texts.items()}
     return Surrogates(texts, canaries, lengths, off)
+
+
+def _by_token(pieces: Sequence[Segment], tokens: Tokens) -> list[Segment]:
+    """The same segments, with runs of signs cut as the tokenizer cuts them: there one token is often several signs."""
+    found: list[Segment] = []
+    run: list[Segment] = []
+    for piece in (*pieces, None):
+        if piece is not None and piece.kind == "sign":
+            run.append(piece)
+            continue
+        if run:
+            text, first = "".join(sign.text for sign in run), run[0].start
+            spans = tokens.spans(text)
+            whole = "".join(text[start:end] for start, end in spans) == text
+            found += [Segment("sign", text[start:end], first + start) for start, end in spans] if whole else run
+            run = []
+        if piece is not None:
+            found.append(piece)
+    return found
 
 
 def _words(texts: Iterable[Sequence[Segment]]) -> dict[str, frozenset[str]]:
@@ -301,12 +332,13 @@ def _identifiers(pieces: Sequence[Segment], low: int, high: int) -> Iterable[tup
 def _stretches(pieces: Sequence[Segment], low: int, high: int, fits: Callable[[str], int]) -> Iterable[tuple[int, int]]:
     """Runs of words with single spaces between them that are as long as a canary."""
     for start in range(low, high):
-        if pieces[start].kind != "word" or (start and pieces[start - 1].kind not in ("space", "mark")):
+        first = pieces[start].kind
+        if first != "sign" and (first != "word" or (start and pieces[start - 1].kind not in ("space", "mark"))):
             continue
         text = ""
         for stop in range(start, high):
             piece = pieces[stop]
-            if piece.kind not in ("word", "number") and piece.text != " ":
+            if piece.kind not in _REPLACED and piece.text != " ":
                 break
             text += piece.text
             if piece.text == " ":
