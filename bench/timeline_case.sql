@@ -2,10 +2,11 @@
 -- inputs:   none
 -- grain:    one row per request; one engine event per request and forward pass (source `schedule`) or per forward pass
 --           (source `probe`), per line of times, and per row given and freed (source `probe`)
--- parameters: requests, passes, workers, source (schedule | probe)
+-- parameters: requests, passes, workers, source (schedule | probe), leaks
 -- order:    none
--- Each worker takes a request in every third pass; a request has a row in `passes` passes. A pass takes 20 ms. The statements
--- are separated by lines of dashes, and run one after the other.
+-- Each worker takes a request in every third pass; a request has a row in `passes` passes. A pass takes 20 ms. `leaks`
+-- responses, evenly spread over the middle half of the time, carry text of the request that left the engine just before they
+-- were taken in. The statements are separated by lines of dashes, and run one after the other.
 INSERT INTO joined_requests BY NAME
 SELECT
     i AS request,
@@ -55,7 +56,7 @@ WHERE $source = 'schedule'
 --------
 INSERT INTO engine_events BY NAME
 WITH memberships AS (
-    SELECT i % $workers AS w, (i // $workers) * 3 + k AS iteration, 'call-' || i AS rid, 1 + (i // $workers) % 32 AS slot
+    SELECT i % $workers AS w, (i // $workers) * 3 + k AS iteration, 'call-' || i AS rid, 1 + (i // $workers) % ($passes // 3) AS slot
     FROM range($requests) AS r (i)
     CROSS JOIN range($passes) AS p (k)
     WHERE $source = 'probe'
@@ -79,11 +80,11 @@ SELECT
     1 AS evidence,
     i AS byte_offset,
     TIMESTAMP '2026-03-04 00:00:00'
-    + to_microseconds((i // $workers) * 60000 + CASE kind WHEN 'probe_slot_alloc' THEN 9000 ELSE $passes * 20000 + 9500 END) AS "at",
+    + to_microseconds((i // $workers) * 60000 + CASE kind WHEN 'probe_slot_alloc' THEN 9000 ELSE $passes * 20000 + 8500 END) AS "at",
     'h' || (i % $workers) || ' DP0' AS worker,
     kind,
     'call-' || i AS request_id,
-    (1 + (i // $workers) % 32)::VARCHAR AS slot,
+    (1 + (i // $workers) % ($passes // 3))::VARCHAR AS slot,
     '{"dp_rank":0,"pid":7,"pp_rank":0,"tp_rank":0}' AS attributes
 FROM range($requests) AS r (i)
 CROSS JOIN (VALUES ('probe_slot_alloc'), ('probe_slot_free')) AS k (kind)
@@ -118,3 +119,45 @@ CROSS JOIN (
     ('scheduler_start', '{"max_running_requests":64}', NULL),
     ('engine_release', NULL, '{"at_least":"0.5.18"}')
 ) AS k (kind, counts, attributes)
+--------
+INSERT INTO fragments BY NAME
+SELECT
+    'f' || printf('%06d', n) AS fragment_id,
+    ($requests // 4 + n * ($requests // (2 * $leaks)))::BIGINT AS request,
+    'call-' || ($requests // 4 + n * ($requests // (2 * $leaks))) AS recipient_request_id,
+    't' || (($requests // 4 + n * ($requests // (2 * $leaks))) % 97) AS recipient_tenant_id,
+    'engine' AS vantage,
+    'choices[0].content' AS field,
+    0 AS "start",
+    200 AS "end",
+    'verbatim' AS kind,
+    400.0 AS bits,
+    360.0 AS net_bits,
+    'verbatim' AS stratum,
+    'probable' AS machine_verdict,
+    'put in by the benchmark' AS verdict_reason,
+    ['t' || (($requests // 4 + n * ($requests // (2 * $leaks)) - $workers * ($passes // 3)) % 97)] AS sources,
+    0 AS content,
+    '{}' AS features,
+    []::VARCHAR[] AS exclusions_tried
+FROM range($leaks) AS r (n)
+--------
+INSERT INTO appearances BY NAME
+SELECT
+    fragment_id,
+    1 AS rank,
+    request - $workers * ($passes // 3) AS request,
+    'call-' || (request - $workers * ($passes // 3)) AS source_request_id,
+    sources[1] AS source_tenant_id,
+    'prompt' AS side,
+    'messages[0].content' AS field,
+    0 AS "start",
+    200 AS "end",
+    1.0 AS similarity,
+    1.0 AS raw_identity,
+    TRUE AS named,
+    0 AS lag_us,
+    TRUE AS same_worker,
+    FALSE AS overlapped,
+    0 AS content
+FROM fragments

@@ -84,8 +84,8 @@ class BlockColumns:
         self._code_points: list[int] = []
         self._chunks: list[tuple[int, int, int, int | None, int, int]] = []
         self._events: list[tuple[Any, ...]] = []
-        self._settings: list[tuple[int, str | None, int]] = []
-        self._tokens = array("i")
+        self._settings: list[tuple[int, str | None, int, int]] = []
+        self._input, self._output = array("i"), array("i")
         self.rejects: list[tuple[int, int, int, str, str]] = []
 
     def add(self, item: Item, place: Place, first: int) -> None:
@@ -117,9 +117,11 @@ class BlockColumns:
         self._places.append((place.offset, place.size, place.line - first, place.digest))
         for chunk in record.chunks:
             self._chunks.append((row, *chunk))
-        if record.sampling is not None or record.output_ids is not None:
-            self._tokens.extend(record.output_ids or ())
-            self._settings.append((row, record.sampling, len(record.output_ids or ())))
+        if record.sampling is not None or record.input_ids is not None or record.output_ids is not None:
+            asked, answered = record.input_ids or (), record.output_ids or ()
+            self._input.extend(asked)
+            self._output.extend(answered)
+            self._settings.append((row, record.sampling, len(asked), len(answered)))
         if record.ids:
             for kind, value in record.ids.items():
                 self._ids.append((row, kind, value))
@@ -170,7 +172,7 @@ class BlockColumns:
             "ids": _table(self._ids, _ID_FIELDS),
             "uses": _table(self._uses, _USE_FIELDS),
             "chunks": _table(self._chunks, _CHUNK_FIELDS),
-            "settings": _settings(self._settings, self._tokens),
+            "settings": _settings(self._settings, self._input, self._output),
             "events": _table(self._events, _EVENT_FIELDS),
             "contents": pa.table({"digest": pa.array(list(self._contents), pa.binary(16))}),
             "texts": pa.table(
@@ -192,16 +194,20 @@ def _strings(texts: list[bytes]) -> pa.Array:
     return pa.Array.from_buffers(pa.large_string(), len(data), data.buffers())
 
 
-def _settings(rows: list[tuple[int, str | None, int]], tokens: array[int]) -> pa.Table:
+def _settings(rows: list[tuple[int, str | None, int, int]], asked: array[int], answered: array[int]) -> pa.Table:
     """Parameters and tokens by record; the tokens are not touched one by one."""
     if not rows:
         return _SETTINGS.empty_table()
-    records, sampling, counts = zip(*rows, strict=True)
+    records, sampling, asked_counts, answered_counts = zip(*rows, strict=True)
+    lists = [_lists(asked_counts, asked), _lists(answered_counts, answered)]
+    return pa.table([pa.array(records, pa.int64()), pa.array(sampling, pa.string()), *lists], schema=_SETTINGS)
+
+
+def _lists(counts: tuple[int, ...], tokens: array[int]) -> pa.Array:
+    """A list per count, the tokens in turn; none where the count is 0."""
     ends = pa.array([0, *accumulate(counts)], pa.int32())
     values = pa.Array.from_buffers(pa.int32(), len(tokens), [None, pa.py_buffer(tokens.tobytes())])
-    none = pa.array([not count for count in counts])
-    lists = pa.ListArray.from_arrays(ends, values, mask=none)
-    return pa.table([pa.array(records, pa.int64()), pa.array(sampling, pa.string()), lists], schema=_SETTINGS)
+    return pa.ListArray.from_arrays(ends, values, mask=pa.array([not count for count in counts]))
 
 
 def _json(values: dict[str, Any]) -> str | None:
@@ -247,7 +253,14 @@ _CHUNK_FIELDS = (
     ("start", pa.int64()),
     ("end", pa.int64()),
 )
-_SETTINGS = pa.schema([("row", pa.int64()), ("sampling", pa.string()), ("output_ids", pa.list_(pa.int32()))])
+_SETTINGS = pa.schema(
+    [
+        ("row", pa.int64()),
+        ("sampling", pa.string()),
+        ("input_ids", pa.list_(pa.int32())),
+        ("output_ids", pa.list_(pa.int32())),
+    ]
+)
 _EVENT_FIELDS = (
     ("byte_offset", pa.int64()),
     ("at", _US),

@@ -78,7 +78,8 @@ class Record:
     texts: Sequence[Text] = ()
     chunks: Sequence[Chunk] = ()
     sampling: str | None = None  # JSON: parameters that the answer was sampled with, by SGLang's names
-    output_ids: array[int] | None = None  # tokens of the answer, in the engine's vocabulary
+    input_ids: array[int] | None = None  # tokens of the whole prompt, in the engine's vocabulary
+    output_ids: array[int] | None = None  # those of the answer
     place: Place | None = None  # None: the unit at hand; a reader that collects lines names the first of them
 
 

@@ -1,7 +1,7 @@
-"""How was an answer sampled, and which tokens was it? Picks both out of bodies, as logged. Judges nothing.
+"""How was an answer sampled, and which tokens were it and its prompt? Picks them out of bodies. Judges nothing.
 
-Kept because a replay needs them: the parameters of sampling, and the ids of the tokens that an engine gave, since text
-that is tokenised again may fall into other tokens.
+A replay needs the parameters of sampling and the ids of the tokens that an engine gave, since text that is tokenised
+again may fall into other tokens; the timeline compares prompts by them.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def sampling_of(parameters: object) -> str | None:
 
 
 def token_ids(value: object) -> array[int] | None:
-    """The token ids of an answer; None where `value` is no list of them."""
+    """The token ids of a prompt or an answer; None where `value` is no list of them."""
     if not isinstance(value, list) or not value or len(value) > _MOST_TOKENS:
         return None
     try:

@@ -7,6 +7,7 @@ An event is `{event, rid, obj, headers, out, timestamp}` however the line spelt 
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Sequence
 from typing import Any
 
@@ -121,6 +122,7 @@ def records_of_event(event: dict[str, Any], stamp: str | None, tags: str, contex
             record.sampling = sampling_of(obj)
         else:
             record.sampling = _sampling(obj, item)
+            record.input_ids = _tokens(obj, item if batch else None)
             record.prompt_state = _prompt(obj, item if batch else None, texts)
         if part == "finished":
             record.finished_at = at
@@ -209,6 +211,7 @@ def _asked(rid: str, request: dict[str, Any], context: FileContext) -> tuple[Rec
     record.texts = texts
     _people(record, request, {})
     record.sampling = _sampling(request, 0)
+    record.input_ids = _tokens(request, None)
     record.prompt_state = _prompt(request, None, texts)
     return record, texts
 
@@ -241,6 +244,14 @@ def _sampling(obj: dict[str, Any], item: int) -> str | None:
     if isinstance(parameters, list):
         parameters = parameters[item] if item < len(parameters) else None
     return sampling_of(parameters)
+
+
+def _tokens(obj: dict[str, Any], item: int | None) -> array[int] | None:
+    """The prompt's tokens: a caller's own, or what a chat was rendered and cut into."""
+    tokens = obj.get("input_ids")
+    if item is not None:
+        tokens = tokens[item] if isinstance(tokens, list) and item < len(tokens) else None
+    return token_ids(tokens)
 
 
 def _prompt(obj: dict[str, Any], item: int | None, texts: list[Text]) -> str:

@@ -1,4 +1,5 @@
-"""Did a prefix-cache hit reach beyond what the call's own namespace had sent before? By texts, in proportion to tokens.
+"""Did a prefix-cache hit reach beyond what the call's own namespace had sent before? By tokens where all prompts of a
+worker are logged as such, else by texts, in proportion to tokens.
 
 The namespace is what the call itself declares: salt, extra key, adapter. Without any, all customers share one tree by
 design, and a hit on another's prefix is no fault. What the logs do not show cannot be told from a fault by a count:
@@ -8,8 +9,9 @@ the call of another namespace that explains a hit is named only where the log sh
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _SHARE = 0.15  # of the prompt: tokens do not lie evenly in a text
-_LEAST_EXCESS = 32  # tokens
+_LEAST_EXCESS = 32  # tokens, the same
 _PIECES = 2048  # calls whose texts are held at once
 _NONE = "none"
 
@@ -47,12 +49,14 @@ def fill(case: Case) -> None:
     starts: dict[str, list[int]] = {}
     for worker, at in case.rows("timeline/cache_starts"):
         starts.setdefault(worker, []).append(at)
+    by_tokens = {worker for (worker,) in case.rows("timeline/token_workers")}
     for worker, first, stop in _workers(calls):
         part = calls.slice(first, stop - first)
         counted = np.flatnonzero(~np.isnan(cached[first:stop]))
         if len(counted):
-            judged = _judge(case, worker, part, starts.get(worker, []))
-            case.append("cache_hits", _table(part, counted, judged))
+            tokens = worker in by_tokens
+            judged = _judge(case, worker, part, starts.get(worker, []), tokens)
+            case.append("cache_hits", _table(part, counted, judged, "tokens" if tokens else "text"))
 
 
 def _workers(calls: pa.Table) -> Iterator[tuple[str, int, int]]:
@@ -76,14 +80,16 @@ def namespace(salt: str, extra_key: str, adapter: str) -> str:
 
 
 def _judge(
-    case: Case, worker: str, calls: pa.Table, starts: list[int]
+    case: Case, worker: str, calls: pa.Table, starts: list[int], tokens: bool
 ) -> dict[int, tuple[int | None, int | None, int | None]]:
     """row -> (expected tokens, excess, row of the call that explains it), for calls with a count and a whole prompt."""
     import numpy as np
 
     from forensics.timeline.prefixes import GRID, bound
 
-    known = _read(case, worker, calls)
+    known = _read(worker, calls, partial(_tokens if tokens else _texts, case))
+    # Whole tokens are known as such; a text's are taken for more rather than for fewer.
+    share, least, whole = (0.0, 0, np.floor) if tokens else (_SHARE, _LEAST_EXCESS, np.ceil)
     received = _times(calls, "received_us")
     at = _times(calls, "at_us")
     names = [
@@ -114,15 +120,15 @@ def _judge(
     wanted: dict[int, float] = {}
     for i in np.flatnonzero(~np.isnan(cached) & (prompt > 0) & (known.prompt_bytes > 0)).tolist():
         size = int(known.prompt_bytes[i])
-        expected = min(int(np.ceil(bound(int(reached[i]), size) / size * prompt[i])), int(prompt[i]))
+        expected = min(int(whole(bound(int(reached[i]), size) / size * prompt[i])), int(prompt[i]))
         if retracted[i]:
             found[i] = (expected, None, None)  # it may have found itself
             continue
         beyond = cached[i] - expected
-        excess = int(beyond) if beyond > max(_LEAST_EXCESS, _SHARE * prompt[i]) else 0
+        excess = int(beyond) if beyond > max(least, share * prompt[i]) else 0
         found[i] = (expected, excess, None)
         if excess:
-            wanted[i] = max(0.0, cached[i] / prompt[i] - _SHARE) * size
+            wanted[i] = max(0.0, cached[i] / prompt[i] - share) * size
     begun = np.array(sorted(starts), dtype=np.int64)
     # What the cache held when the log begins is not known.
     asked = {i: needed for i, needed in wanted.items() if len(begun) and begun[0] <= received[i]}
@@ -174,8 +180,13 @@ def _times(calls: pa.Table, name: str) -> np.ndarray[Any, Any]:
     return np.asarray(pc.fill_null(calls[name], np.iinfo(np.int64).max).to_numpy(), dtype=np.int64)
 
 
-def _read(case: Case, worker: str, calls: pa.Table) -> _Prefixes:
-    """The beginnings of all prompts of a worker, each followed by its answer: what the cache keeps of a call."""
+def _read(
+    worker: str, calls: pa.Table, reader: Callable[[str, int, int], Iterator[tuple[int, bytes, bytes]]]
+) -> _Prefixes:
+    """The beginnings of all prompts of a worker, each followed by its answer: what the cache keeps of a call.
+
+    reader: of a worker, from a request to a request: (request, prompt, answer) of each with a whole prompt.
+    """
     import numpy as np
 
     from forensics.timeline.prefixes import prefix_hashes
@@ -198,7 +209,7 @@ def _read(case: Case, worker: str, calls: pa.Table) -> _Prefixes:
     requests = sorted(rows_of)
     for start in range(0, len(requests), _PIECES):
         stretch = requests[start : start + _PIECES]
-        for request, prompt, answer in _calls(case, worker, stretch[0], stretch[-1]):
+        for request, prompt, answer in reader(worker, stretch[0], stretch[-1]):
             row = rows_of[request]
             sizes[row] = len(prompt)
             held.append(prompt + answer)
@@ -215,8 +226,20 @@ def _read(case: Case, worker: str, calls: pa.Table) -> _Prefixes:
     )
 
 
-def _calls(case: Case, worker: str, first: int, last: int) -> Iterator[tuple[int, bytes, bytes]]:
-    """(request, prompt, answer) of each call `first` to `last` with a whole prompt; UTF-8, cut at the most bytes."""
+def _tokens(case: Case, worker: str, first: int, last: int) -> Iterator[tuple[int, bytes, bytes]]:
+    """The calls whose prompts are logged as tokens; four bytes a token, cut at the most bytes."""
+    import numpy as np
+
+    from forensics.timeline.prefixes import MOST_BYTES
+
+    found = case.arrow("timeline/prefix_tokens", {"worker": worker, "first": first, "last": last})
+    for request, prompt, answer in zip(found["request"].to_pylist(), found["prompt"], found["answer"], strict=True):
+        held = (np.asarray(part.values, dtype="<i4").tobytes()[:MOST_BYTES] for part in (prompt, answer))
+        yield request, *held
+
+
+def _texts(case: Case, worker: str, first: int, last: int) -> Iterator[tuple[int, bytes, bytes]]:
+    """The calls whose prompts are logged whole; UTF-8, cut at the most bytes."""
     from forensics.timeline.prefixes import MOST_BYTES
 
     current: int | None = None
@@ -242,7 +265,9 @@ def _calls(case: Case, worker: str, first: int, last: int) -> Iterator[tuple[int
         yield whole()
 
 
-def _table(calls: pa.Table, rows: Any, judged: dict[int, tuple[int | None, int | None, int | None]]) -> pa.Table:
+def _table(
+    calls: pa.Table, rows: Any, judged: dict[int, tuple[int | None, int | None, int | None]], basis: str = _NONE
+) -> pa.Table:
     import pyarrow as pa
 
     taken = calls.take(rows)
@@ -256,7 +281,7 @@ def _table(calls: pa.Table, rows: Any, judged: dict[int, tuple[int | None, int |
             "at": taken["at_us"].cast(pa.timestamp("us")),
             "cached_tokens": taken["cached_tokens"],
             "expected_tokens": pa.array([t[0] if t else None for t in told], pa.int64()),
-            "expected_basis": pa.array(["text" if t else _NONE for t in told], pa.string()),
+            "expected_basis": pa.array([basis if t else _NONE for t in told], pa.string()),
             "excess_tokens": pa.array([t[1] if t else None for t in told], pa.int64()),
             "matched_request": pa.array(
                 [requests[t[2]].as_py() if t and t[2] is not None else None for t in told], pa.int64()

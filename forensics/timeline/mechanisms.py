@@ -83,7 +83,7 @@ def fill(case: Case, settings: Settings) -> tuple[dict[str, Any], list[str]]:
     case.append("fault_window", window.table(bounds, case))
     low, high = window.limits(bounds)
     case.append("leak_factors", factors.table(factors.compare(case, low, high, settings), case))
-    _exposures(case, tests["probable"], low, high, settings.alpha)
+    _exposures(case, tests["probable"], verdicts, low, high, settings.alpha)
     return _summary(case, tests["probable"], verdicts)
 
 
@@ -157,11 +157,18 @@ def _mechanism_table(verdicts: Sequence[MechanismTest], case: Case) -> pa.Table:
 
 
 def _exposures(
-    case: Case, tests: Sequence[PredicateTest], low: datetime | None, high: datetime | None, alpha: float
+    case: Case,
+    tests: Sequence[PredicateTest],
+    verdicts: Sequence[MechanismTest],
+    low: datetime | None,
+    high: datetime | None,
+    alpha: float,
 ) -> None:
-    """Those who share a slot, a pass or a prefix with a leak: where that stands as mechanism, or cannot be judged."""
+    """Those who share a slot, a pass or a prefix with a leak: where that stands as mechanism, cannot be judged, or is
+    another sign of a mechanism that stands."""
     standing = {test.predicate.name for test in tests if claimed(test, alpha)}
     open_ = {test.predicate.name for test in tests if test.status in ("too_few", "no_contrast")}
+    open_ |= {name for verdict in verdicts if verdict.rank is not None for name in verdict.hypothesis.any}
     time: dict[str, object] = {"low": low, "high": high}
     case.run("timeline/exposed")
     for relation, predicates in (

@@ -7,7 +7,9 @@
 -- says how long it took, else the n-th with the n-th. Other vantages: several lines of one id are one call only where
 -- nothing they say differs; two different calls are never merged. The events of a span (part `events`, named by trace and
 -- span) go to the record of that span where there is one only, in whichever file it stands. The line of a batch's input
--- goes to that of its output, which has the service's id.
+-- goes to that of its output, which has the service's id. What tells of a call without its texts (a trace's span, a metrics
+-- line) goes to the engine's own lines of that rid: as many of the one as of the other, the n-th with the n-th, at the same
+-- time but for a zone that is not known yet, with the same counts of tokens; `aside` marks it.
 CREATE OR REPLACE TEMP TABLE record_groups AS
 WITH first_copies AS (
     SELECT record, vantage, part, request_id, coalesce(worker, '') AS worker, received_at, finished_at, latency_us
@@ -89,12 +91,61 @@ agreeing AS (
         AND count(*) FILTER (WHERE r.prompt_state <> 'absent') <= 1
         AND count(*) FILTER (WHERE r.response_state <> 'absent') <= 1
 ),
-wholes AS (
+alone AS (
     SELECT c.record, c.vantage, coalesce(b.answered, a.call, c.record) AS call
     FROM first_copies c
     LEFT JOIN agreeing a ON a.vantage = c.vantage AND a.request_id = c.request_id
     LEFT JOIN batch_items b ON b.asked = c.record AND b.sure
     WHERE c.part = 'whole'
+),
+told AS (
+    SELECT
+        e.call, any_value(x.vantage) AS vantage, any_value(x.request_id) AS request_id, min(x.received_at) AS starts,
+        max(x.prompt_tokens) AS prompt_tokens, max(x.completion_tokens) AS completion_tokens
+    FROM engine e
+    JOIN records x ON x.record = e.record
+    GROUP BY e.call
+),
+textless AS (
+    SELECT
+        a.call, any_value(x.vantage) AS vantage, any_value(x.request_id) AS request_id, min(x.received_at) AS starts,
+        max(x.prompt_tokens) AS prompt_tokens, max(x.completion_tokens) AS completion_tokens
+    FROM (SELECT * FROM alone WHERE vantage IN (SELECT vantage FROM told)) a
+    JOIN records x ON x.record = a.record
+    GROUP BY a.call
+    HAVING bool_and(x.prompt_state = 'absent' AND x.response_state = 'absent')
+),
+numbered_calls AS (
+    SELECT
+        *,
+        row_number() OVER (PARTITION BY vantage, request_id ORDER BY starts, call) AS n,
+        count(*) OVER (PARTITION BY vantage, request_id) AS same
+    FROM told
+),
+numbered_textless AS (
+    SELECT
+        *,
+        row_number() OVER (PARTITION BY vantage, request_id ORDER BY starts, call) AS n,
+        count(*) OVER (PARTITION BY vantage, request_id) AS same
+    FROM textless
+    WHERE request_id IS NOT NULL
+),
+asides AS (
+    SELECT t.call, c.call AS of_call
+    FROM numbered_textless t
+    JOIN numbered_calls c
+        ON c.vantage = t.vantage AND c.request_id = t.request_id AND c.n = t.n AND c.same = t.same
+    WHERE (t.prompt_tokens = c.prompt_tokens) IS DISTINCT FROM FALSE
+        AND (t.completion_tokens = c.completion_tokens) IS DISTINCT FROM FALSE
+        -- Zones lie a quarter of an hour apart.
+        AND (abs(epoch_us(t.starts) - epoch_us(c.starts)) <= 26 * 3_600_000_000) IS DISTINCT FROM FALSE
+        AND ((abs(epoch_us(t.starts) - epoch_us(c.starts)) + 30_000_000) % 900_000_000 <= 60_000_000) IS DISTINCT FROM FALSE
+        AND (t.same = 1 OR t.starts IS NOT NULL AND c.starts IS NOT NULL)
+),
+wholes AS (
+    SELECT a.record, a.vantage, coalesce(x.of_call, a.call) AS call, x.call IS NOT NULL AS aside
+    FROM alone a
+    LEFT JOIN asides x ON x.call = a.call
 ),
 spans AS (
     SELECT w.vantage, i.id, min(w.call) AS call
@@ -110,8 +161,8 @@ events AS (
     LEFT JOIN spans s ON s.vantage = c.vantage AND s.id = c.request_id
     WHERE c.part = 'events'
 )
-SELECT record, call FROM engine
+SELECT record, call, FALSE AS aside FROM engine
 UNION ALL
-SELECT record, call FROM wholes
+SELECT record, call, aside FROM wholes
 UNION ALL
-SELECT record, call FROM events
+SELECT record, call, FALSE FROM events

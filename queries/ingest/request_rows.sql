@@ -3,7 +3,8 @@
 -- grain:    one row per call x vantage
 -- parameters: states (list of states, best first)
 -- order:    none
--- Workers are split by data-parallel rank only where one log shows several ranks.
+-- What stands aside of the engine's own lines tells only what these leave out. Workers are split by data-parallel rank only
+-- where one log shows several ranks.
 CREATE OR REPLACE TEMP TABLE request_rows AS
 WITH ranked_workers AS (
     SELECT coalesce(worker, '') AS worker
@@ -17,21 +18,26 @@ merged AS (
         g.call,
         any_value(r.request_id) FILTER (WHERE r.record = g.call) AS request_id,
         any_value(r.vantage) AS vantage,
-        arg_min(r.tenant_id, r.record) AS tenant_id,
-        arg_min(r.user_id, r.record) AS user_id,
-        arg_min(r.endpoint, r.record) AS endpoint,
-        arg_min(r.model, r.record) AS model,
-        arg_min(r.worker, r.record) AS worker,
-        arg_min(r.dp_rank, r.record) AS dp_rank,
-        coalesce(min(r.received_at) FILTER (WHERE r.part <> 'finished'), min(r.received_at)) AS received_at,
-        min(r.first_token_at) AS first_token_at,
+        arg_min(r.tenant_id, (g.aside, r.record)) AS tenant_id,
+        arg_min(r.user_id, (g.aside, r.record)) AS user_id,
+        arg_min(r.endpoint, (g.aside, r.record)) AS endpoint,
+        arg_min(r.model, (g.aside, r.record)) AS model,
+        arg_min(r.worker, (g.aside, r.record)) AS worker,
+        arg_min(r.dp_rank, (g.aside, r.record)) AS dp_rank,
         coalesce(
-            max(r.finished_at),
-            min(r.received_at) + to_microseconds(max(r.latency_us))
+            min(r.received_at) FILTER (WHERE r.part <> 'finished' AND NOT g.aside),
+            min(r.received_at) FILTER (WHERE NOT g.aside),
+            min(r.received_at)
+        ) AS received_at,
+        coalesce(min(r.first_token_at) FILTER (WHERE NOT g.aside), min(r.first_token_at)) AS first_token_at,
+        coalesce(
+            max(r.finished_at) FILTER (WHERE NOT g.aside),
+            min(r.received_at) FILTER (WHERE NOT g.aside) + to_microseconds(max(r.latency_us)),
+            max(r.finished_at)
         ) AS finished_at,
-        arg_min(r.time_precision, r.record) AS time_precision,
-        arg_max(r.status, r.record) AS status,
-        arg_max(r.finish_reason, r.record) AS finish_reason,
+        arg_min(r.time_precision, (g.aside, r.record)) AS time_precision,
+        arg_max(r.status, (NOT g.aside, r.record)) AS status,
+        arg_max(r.finish_reason, (NOT g.aside, r.record)) AS finish_reason,
         max(r.prompt_tokens) AS prompt_tokens,
         max(r.completion_tokens) AS completion_tokens,
         max(r.cached_tokens) AS cached_tokens,

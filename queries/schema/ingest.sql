@@ -104,11 +104,12 @@ CREATE TABLE IF NOT EXISTS record_chunks (
     "end"    BIGINT NOT NULL
 );
 
--- One row per record that tells how its answer was sampled, or which tokens it was.
+-- One row per record that tells how its answer was sampled, or which tokens it or its prompt was.
 CREATE TABLE IF NOT EXISTS record_settings (
     record      BIGINT NOT NULL,
     sampling    VARCHAR,                     -- JSON, by SGLang's names: temperature, max_new_tokens, sampling_seed ...
-    output_ids  INTEGER[]                    -- tokens of the answer, in the engine's vocabulary
+    input_ids   INTEGER[],                   -- tokens of the whole prompt, in the engine's vocabulary
+    output_ids  INTEGER[]                    -- those of the answer
 );
 
 -- One row per request x vantage: what one place recorded of one inference call.
@@ -272,10 +273,11 @@ CREATE TABLE IF NOT EXISTS chunks (
     "end"    BIGINT NOT NULL
 );
 
--- One row per request x vantage that tells how its answer was sampled, or which tokens it was.
+-- One row per request x vantage that tells how its answer was sampled, or which tokens it or its prompt was.
 CREATE TABLE IF NOT EXISTS request_settings (
     key      BIGINT NOT NULL,
     sampling VARCHAR,                        -- JSON, as in record_settings
+    input    BIGINT,                         -- the record whose input_ids are the prompt's (record_settings); null: not logged
     output   BIGINT                          -- the record whose output_ids these are (record_settings); null: not logged
 );
 

@@ -4,7 +4,8 @@
 -- parameters: none
 -- order:    none (INSERT)
 -- Where the probe wrote, traces repeat it; where either wrote, a status line is a sample of what is known already.
--- The probe's last pass lasts until its end: a status line printed in it is no news.
+-- The probe sees rows given before the first pass with them, and its last pass lasts until its end: a trace's event or a status
+-- line in between is no news.
 INSERT INTO batches BY NAME
 WITH ranked AS (
     SELECT k.*, p.worker, list_position(['probe', 'schedule', 'scheduler_status'], k.source) AS rank
@@ -24,7 +25,7 @@ watched AS (
     SELECT p.worker, 1, v."at"
     FROM engine_events AS v
     INNER JOIN probes AS p ON p.name IS NOT DISTINCT FROM v.worker
-    WHERE v.kind IN ('probe_batch_end', 'probe_batch_repeat')
+    WHERE v.kind IN ('probe_slot_alloc', 'probe_batch_end', 'probe_batch_repeat')
 ),
 spans AS (
     SELECT worker, rank, min("at") AS first_at, max("at") AS last_at

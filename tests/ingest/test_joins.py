@@ -265,3 +265,66 @@ def test_usage_errors(bench):
     for wrong in ({"format": "nonsense"}, {"time_zone": "Mars/Base"}, {"isolate_by": "planet"}, {"workers": 0}):
         with pytest.raises(UsageError):
             bench.run(**wrong)
+
+
+def told_by_trace(rid: str, at: str, prompt: int = 9, answer: int = 4, span: str = "b7ad6b7169203331") -> str:
+    """A root span as SGLang's traces have it (seen live, 0.5.23): no texts, the engine's own id, counts of tokens."""
+    start = int(datetime.fromisoformat(at + "+00:00").timestamp()) * 1_000_000_000
+    found = {"rid": rid, "module": "sglang::request", "gen_ai.response.model": "m"}
+    counts = {"gen_ai.usage.prompt_tokens": prompt, "gen_ai.usage.completion_tokens": answer}
+    attributes = [{"key": key, "value": {"stringValue": value}} for key, value in found.items()]
+    attributes += [{"key": key, "value": {"intValue": str(value)}} for key, value in counts.items()]
+    times = {"startTimeUnixNano": str(start + 300_000_000), "endTimeUnixNano": str(start + 1_200_000_000)}
+    made = {"traceId": span * 2, "spanId": span, "name": f"Req {rid}", **times, "attributes": attributes}
+    resource = {"attributes": [{"key": "service.name", "value": {"stringValue": "sglang"}}]}
+    scopes = [{"scope": {"name": "sglang server"}, "spans": [made]}]
+    return json.dumps({"resourceSpans": [{"resource": resource, "scopeSpans": scopes}]}) + "\n"
+
+
+def counted_engine(rid: str, at: str) -> dict[str, object]:
+    made = engine(rid, at=at)
+    made["out"]["meta_info"] |= {"prompt_tokens": 9, "completion_tokens": 4}  # type: ignore[index]
+    return made
+
+
+@pytest.mark.parametrize("trace_file", ["a-spans.jsonl", "z-spans.jsonl"])
+def test_a_trace_and_the_engines_own_lines_tell_of_one_call(bench, trace_file):
+    bench.put("gateway.jsonl", lines({"request_id": "r1", "tenant_id": "acme"}))
+    bench.put("node_0.log", lines(counted_engine("r1", "2026-01-02T03:04:07")))
+    bench.put(trace_file, told_by_trace("r1", "2026-01-02T03:04:06"))
+    assert bench.run().figures["joined"] == 1
+    row = bench.joined()["r1"]
+    assert (row["worker"], row["model"], row["vantages"]) == ("node_0", "m", "engine,gateway")
+    assert row["finished_at"] == datetime(2026, 1, 2, 3, 4, 7)
+
+
+def test_a_trace_that_contradicts_the_engines_lines_stays_apart(bench):
+    bench.put("node_0.log", lines(counted_engine("r1", "2026-01-02T03:04:07")))
+    bench.put("spans.jsonl", told_by_trace("r1", "2026-01-02T03:04:06", answer=5))
+    bench.run()
+    assert len(bench.rows("requests", "key")) == 2
+
+
+@pytest.mark.parametrize(("at", "apart"), [("2026-01-02T05:34:06", 1), ("2026-01-02T05:40:06", 2)])
+def test_a_trace_may_be_a_zone_away_and_nothing_else(bench, at, apart):
+    bench.put("node_0.log", lines(counted_engine("r1", "2026-01-02T03:04:07")))
+    bench.put("spans.jsonl", told_by_trace("r1", at))
+    bench.run()
+    assert len(bench.rows("requests", "key")) == apart
+
+
+def test_traces_of_an_id_that_came_twice_go_each_to_its_own_call(bench):
+    first, second = "2026-01-02T03:04:07", "2026-01-02T03:09:07"
+    bench.put("node_0.log", lines(counted_engine("r1", first), counted_engine("r1", second)))
+    later = told_by_trace("r1", "2026-01-02T03:09:06", span="a" * 16)
+    bench.put("spans.jsonl", later + told_by_trace("r1", "2026-01-02T03:04:06"))
+    bench.run()
+    assert sorted(row["finished_at"].minute for row in bench.rows("requests", "key")) == [4, 9]
+
+
+def test_one_trace_of_an_id_that_came_twice_goes_to_neither(bench):
+    twice = (counted_engine("r1", at) for at in ("2026-01-02T03:04:07", "2026-01-02T03:04:08"))
+    bench.put("node_0.log", lines(*twice))
+    bench.put("spans.jsonl", told_by_trace("r1", "2026-01-02T03:04:06"))
+    bench.run()
+    assert len(bench.rows("requests", "key")) == 3

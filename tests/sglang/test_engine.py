@@ -10,7 +10,7 @@ import pytest
 
 from tests.sglang.harness import capture
 from tests.sglang.harness.traffic import FAULTS
-from tests.support.engine_record import events, probe_events, recorded, told_by_probe
+from tests.support.engine_record import batches_of_traces, events, probe_events, recorded, told_by_probe
 from tests.support.incident import check
 
 ENGINE = Path(os.environ.get("FORENSICS_ENGINE", ".engine")).resolve()
@@ -46,27 +46,8 @@ def test_the_probe_equals_the_fault_plugins_record(incident: tuple[str, Path]) -
 
 def test_spans_name_the_same_batches(incident: tuple[str, Path]) -> None:
     _, folder = incident
-    spans: dict[str, str] = {}
-    batches: dict[str, tuple[int, list[str]]] = {}
-    scheduled = []
-    for line in events(folder / "logs" / "spans.otlp.jsonl.gz"):
-        for resource in line["resourceSpans"]:
-            for scope in resource["scopeSpans"]:
-                for span in scope["spans"]:
-                    about = {a["key"]: next(iter(a["value"].values())) for a in span.get("attributes", ())}
-                    if "rid" in about:
-                        spans[span["traceId"]] = about["rid"]
-                    for event in span.get("events", ()):
-                        if event["name"] == "schedule":
-                            facts = {a["key"]: next(iter(a["value"].values())) for a in event["attributes"]}
-                            scheduled.append((span["traceId"], facts))
-    for trace, facts in scheduled:
-        _, members = batches.setdefault(facts["bid"], (int(facts["batch_size"]), []))
-        members.append(spans[trace])
-    complete = sorted(sorted(members) for size, members in batches.values() if size == len(members))
-    assert len(complete) >= 0.99 * len(batches)
-    passes = sorted(sorted(rid for rid, _, _ in rows) for rows in recorded(events(folder / "faults.jsonl.gz")).values())
-    assert len(complete) == len(passes) and complete == passes
+    told, truth = batches_of_traces(folder)
+    assert told == truth
 
 
 def test_the_toolkit_finds_what_leaked_and_through_what(incident: tuple[str, Path], tmp_path: Path) -> None:

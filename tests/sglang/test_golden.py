@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from tests.support.engine_record import events, probe_events, recorded, told_by_probe
+from tests.support.engine_record import batches_of_traces, events, probe_events, recorded, told_by_probe
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 INCIDENTS = sorted(path for path in SAMPLES.glob("sglang-*") if (path / "faults.jsonl.gz").exists())
+TRACED = [path for path in INCIDENTS if (path / "logs" / "spans.otlp.jsonl.gz").exists()]
 FAULTY = [path for path in INCIDENTS if path.name != "sglang-clean"]
 # Victims that the truth of an incident holds; a mechanism is told from chance by thirty.
 ENOUGH = 30
@@ -33,6 +34,12 @@ def test_the_probe_tells_every_pass_as_the_fault_plugin_saw_it(folder: Path) -> 
     told = told_by_probe(probe_events(folder / "logs"))
     truth = recorded(events(folder / "faults.jsonl.gz"))
     assert len(truth) > 100 and truth == told
+
+
+@pytest.mark.parametrize("folder", TRACED, ids=named)
+def test_traces_tell_every_pass_as_the_fault_plugin_saw_it(folder: Path) -> None:
+    told, truth = batches_of_traces(folder)
+    assert len(truth) > 100 and told == truth
 
 
 @pytest.mark.parametrize("folder", INCIDENTS, ids=named)

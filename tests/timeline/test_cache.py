@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,12 @@ import pytest
 from case_builder import CaseBuilder
 from engine_cases import Events, timeline
 
+from forensics.case.store import Case
+from forensics.ingest.run import Parameters as Ingest
+from forensics.ingest.run import run as ingest
 from forensics.timeline.cache import namespace
 from forensics.timeline.prefixes import GRID, bound, prefix_hashes
+from forensics.timeline.run import Parameters, run
 
 
 def words(count: int, seed: int) -> str:
@@ -32,8 +37,6 @@ def call(
     worker: str = "w0",
     **keys: str,
 ) -> int:
-    import json
-
     request = b.request(name, tenant, second, second + 1, worker=worker, prompt=prompt, response=response)
     tokens = len(prompt) // 6  # one word of five letters and a blank is a token
     for row in (b.joined[request], b.requests[request]):
@@ -198,3 +201,69 @@ def test_hashes_tell_a_common_prefix_to_the_next_length() -> None:
         assert (GRID[equal] <= shared).all()
         assert len(equal) == (shared >= GRID).sum()
         assert bound(reached, len(base)) >= shared
+
+
+def logged(
+    rid: str, second: int, prompt: list[int], cached: int, answer: list[int], salt: str, text: str | None = None
+) -> str:
+    """Two lines of an engine's request log, as it writes them of a chat: tokens, and no text."""
+    meta = {"id": rid, "prompt_tokens": len(prompt), "completion_tokens": len(answer), "cached_tokens": cached}
+    obj = {"rid": rid, "text": text, "input_ids": prompt, "cache_salt": salt}
+    stamp = f"2026-01-02T03:04:{second:02d}"
+    out = {
+        "text": "fine",
+        "output_ids": answer,
+        "meta_info": {**meta, "e2e_latency": 0.5, "finish_reason": {"type": "stop"}},
+    }
+    lines = (
+        {"timestamp": f"{stamp}.000000", "event": "request.received", "rid": rid, "obj": obj},
+        {"timestamp": f"{stamp}.500000", "event": "request.finished", "rid": rid, "obj": obj, "out": out},
+    )
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def ids(count: int, seed: int) -> list[int]:
+    return random.Random(seed).choices(range(49_000), k=count)
+
+
+def hits_of_log(tmp_path: Path, log: str) -> dict[str, dict[str, Any]]:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "w0.log").write_text(log)
+    with Case.create(tmp_path / "case") as case:
+        ingest(case, Ingest((tmp_path / "logs",)))
+        run(case, Parameters())
+        names = {row["request"]: row["request_id"] for row in case.table("joined_requests").to_pylist()}
+        return {names[row["request"]]: row for row in case.table("cache_hits").to_pylist()}
+
+
+def test_tokens_are_compared_where_every_prompt_is_logged_as_tokens(tmp_path: Path) -> None:
+    """By text, 15 % and 32 tokens are not seen; by tokens, a page is. The answer is part of what the cache keeps."""
+    first, answer = ids(400, 1), ids(64, 2)
+    again = first + answer + ids(300, 3)
+    found = hits_of_log(
+        tmp_path,
+        logged("first", 1, first, 0, answer, "A")
+        + logged("again", 3, again, 464, [7], "A")
+        + logged("other", 5, first[:16] + ids(400, 4), 16, [7], "B"),
+    )
+    assert {name: row["expected_basis"] for name, row in found.items()} == dict.fromkeys(found, "tokens")
+    assert found["again"]["excess_tokens"] == 0
+    assert 464 <= found["again"]["expected_tokens"] <= 511  # within a tenth
+    assert (found["other"]["expected_tokens"], found["other"]["excess_tokens"]) == (7, 9)
+
+
+def test_where_one_prompt_is_known_as_text_only_texts_are_compared(tmp_path: Path) -> None:
+    text = words(200, 1)
+    plain = logged("text", 1, ids(200, 1), 0, [7], "A", text).replace('"input_ids": [', '"input_ids_": [')
+    both = logged("both", 3, ids(200, 1), 190, [7], "A", text)
+    found = hits_of_log(tmp_path, plain + both)
+    assert found["both"]["expected_basis"] == "text"
+    assert found["both"]["excess_tokens"] == 0
+
+
+def test_a_list_that_was_cut_is_no_prompt(tmp_path: Path) -> None:
+    """As long as the engine counted, or not believed: else all of a prompt would be beyond what it seems to share."""
+    whole = ids(400, 1)
+    cut = logged("cut", 3, whole[:100], 390, [7], "A").replace('"prompt_tokens": 100', '"prompt_tokens": 400')
+    found = hits_of_log(tmp_path, logged("first", 1, whole, 0, [7], "A") + cut)
+    assert found["cut"]["expected_tokens"] is None and found["cut"]["excess_tokens"] is None

@@ -123,6 +123,25 @@ def test_a_cache_that_fills_is_no_poisoned_prefix(read: Read) -> None:
         assert row["status"] in ("falls", "undecided")
 
 
+@pytest.mark.parametrize(
+    ("fault", "relation"), [("slot_reuse", "slot"), ("cross_salt", "prefix"), ("poisoned_prefix", "prefix")]
+)
+def test_a_victim_whose_answer_shows_nothing_is_an_exposure(fault: str, relation: str, tmp_path: Path) -> None:
+    """Every fifth victim is kept from the toolkit, as if it had said nothing readable of what it read."""
+    folder = SAMPLES / f"sglang-{fault}"
+    truth = events(folder / "truth.jsonl")
+    silent = set(sorted({row["response_request_id"] for row in truth})[::5])
+    with Case.create(tmp_path / "case") as case:
+        ingest(case, Ingest((folder / "logs",)))
+        put_in(case, [row for row in truth if row["response_request_id"] not in silent])
+        run(case, Parameters())
+        names = {row["request"]: row["request_id"] for row in case.table("joined_requests").to_pylist()}
+        found = [row for row in case.table("exposures").to_pylist() if row["relation"] == relation]
+        ranked = {row["hypothesis"] for row in case.table("mechanism_tests").to_pylist() if row["rank"] == 1}
+    assert silent and silent <= {names[row["request"]] for row in found}
+    assert MECHANISMS[fault] in ranked
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", CAPTURED)
 def test_from_files_to_the_mechanism(fault: str, tmp_path: Path) -> None:

@@ -23,5 +23,4 @@ def test_every_fact_has_its_query_and_a_flag() -> None:
 def test_every_fact_serves_a_hypothesis() -> None:
     catalogue = load()
     used = {name for hypothesis in catalogue.hypotheses for name in hypothesis.any + hypothesis.needs}
-    # What is only tested beside them: recorded for the analyst, and a source's retraction or lost output prove nothing alone.
-    assert {p.name for p in catalogue.predicates} - used == {"source_retracted"}
+    assert {p.name for p in catalogue.predicates} == used

