@@ -93,6 +93,11 @@ class StandIns:
         """The stand-in of a word, sign or number. Raises KeyError for one that was not given."""
         return self._made[word]
 
+    def other(self, word: str, attempt: int) -> str:
+        """What else could stand in for a sign or a run of signs, never itself; the same for the same attempt."""
+        made = self._candidate(word, _TRIES + attempt, None)
+        return made if made != word else self._made[word]
+
     def redraw(self, word: str, shared: Sequence[tuple[str, int]]) -> bool:
         """Give `word` another stand-in, which shares exactly so many first tokens with the stand-ins of others.
 
