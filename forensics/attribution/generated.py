@@ -81,9 +81,15 @@ def needed_bits(candidate: Candidate, evidence: Evidence, parameters: Parameters
         needed = PARTICULARS_BITS
     share = ONLY_SHARE
     # The crowd is of any time, and has the recipient and this unit in it.
-    if max(len(candidate.carriers - {unit}), candidate.crowd - 2) >= OTHERS:
+    if max(len(candidate.carriers - {unit}), candidate.crowd - 2) >= OTHERS or said_again(evidence.sources, unit):
         needed, share = max(needed, PARTICULARS_BITS), OTHERS_SHARE
     return max(needed, share * float(evidence.strength.term_bits.sum()))
+
+
+def said_again(sources: list[Source], unit: int) -> bool:
+    """Does the text stand in two or more different answers that this tenant was given? Then the model may say it to
+    others as well."""
+    return len({s.holder.content for s in leading(sources) if s.holder.unit == unit and s.holder.side == 1}) > 1
 
 
 def phrase(

@@ -118,6 +118,17 @@ def test_a_passage_given_in_several_places_is_a_habit(scene: Any, worker: str, r
     assert ("r-006" in later) == reported
 
 
+@pytest.mark.parametrize(("again", "named"), [(False, True), (True, False)])
+def test_what_one_tenant_was_told_twice_is_the_models(scene: Any, again: bool, named: bool) -> None:
+    """Alpha's prompt has a word of it by chance; that alone does not make alpha the source of a thing the model repeats."""
+    scene.traffic()
+    if again:
+        scene.call("alpha", "Name three rivers.", f"Danube, Rhine, Loire. {QUOTED}", -60, lasts=10)
+    scene.call("alpha", "Which schooner anchors at dusk?", f"As is known: {QUOTED}", 0, lasts=10)
+    victim = scene.call("beta", QUESTION, f"Boil them for a while! {QUOTED}", 4, lasts=12)
+    assert any(row["sources"] == ["alpha"] for row in scene.run().of(victim)) == named
+
+
 def test_that_somebody_else_was_near_does_not_speak_for_a_tenant_elsewhere(scene: Any) -> None:
     """Alpha's prompt has a word of the passage, on another worker; gamma, who was near, has none."""
     scene.traffic()
