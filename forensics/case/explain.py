@@ -97,6 +97,7 @@ class Explanation:
     exclusions_tried: tuple[str, ...]
     set_aside: tuple[dict[str, Any], ...]
     reviews: tuple[dict[str, Any], ...]
+    replays: tuple[dict[str, Any], ...]  # per plan that replayed it: verdict, because, text, arms, cures
     recipient_passage: Passage | None = None
     source_passages: tuple[Passage, ...] = ()
     holders: tuple[str, ...] = ()  # tenants of all candidate sources, sorted
@@ -151,6 +152,10 @@ def explain(case: Case, fragment: str, *, reveal: bool = False) -> Explanation:
     found = orjson.loads(row["features"])
     if reveal:
         case.record("reveal", f"fragment {row['fragment_id']}", reason="explain --reveal")
+    replays = [
+        {**{name: value for name, value in one.items() if name != "figures"}, **orjson.loads(one["figures"])}
+        for one in case.arrow("case/replays_of_fragment", identity).to_pylist()
+    ]
     excluded = case.arrow("case/exclusions_of_field", {"request": row["request"], "field": row["field"]}).to_pylist()
     return Explanation(
         **{
@@ -167,6 +172,7 @@ def explain(case: Case, fragment: str, *, reveal: bool = False) -> Explanation:
         exclusions_tried=tuple(row["exclusions_tried"]),
         set_aside=tuple(excluded),
         reviews=tuple(case.arrow("case/reviews_of_fragment", identity).to_pylist()),
+        replays=tuple(replays),
         recipient_passage=passage if reveal else None,
         source_passages=source_passages if reveal else (),
         holders=tuple(sorted({c.source_tenant_id for c in candidates if c.source_tenant_id is not None})),
@@ -178,7 +184,7 @@ def explain(case: Case, fragment: str, *, reveal: bool = False) -> Explanation:
             for a, source in zip(shown, source_passages, strict=True)
             if a["raw_identity"] >= A_COPY
         ),
-        would_change=(*_by_people(row), *found.get("would_change", ())),
+        would_change=(*_by_people(row, replays), *found.get("would_change", ())),
     )
 
 
@@ -202,12 +208,19 @@ def _measured(case: Case, row: dict[str, Any], passage: str, tried: dict[str, An
     return {**tried, "measured": round(share, 3), "limit": OWN_SHARE}
 
 
-def _by_people(row: dict[str, Any]) -> list[str]:
+def _by_people(row: dict[str, Any], replays: list[dict[str, Any]]) -> list[str]:
     """What a decision or a trial would do to the verdict, by the rules of scope."""
+    memory = any(one["verdict"] == "model_memory" for one in replays)
     if row["verdict"] == "confirmed":
         return ["weaker: a person's rejection (forensics review) would set it aside"]
     if row["verdict"] == "excluded":
         return ["stronger: a later acceptance (forensics review) would bring it back"]
+    if row["machine_verdict"] == "probable" and memory:
+        return [
+            "stronger: only a person's acceptance (forensics review) would confirm it: in a replay the text came "
+            "without the requests that it would come from (model memory or habit), so no replay lifts it",
+            "weaker: a person's rejection would set it aside",
+        ]
     if row["machine_verdict"] == "probable":
         return [
             "stronger: a person's acceptance (forensics review), or a replay that reproduces it, would confirm it",

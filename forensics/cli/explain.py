@@ -37,6 +37,11 @@ CANDIDATE_COLUMNS = (
 )
 SET_ASIDE = ("start", "end", "rule", "detail", "holders", "bits")
 DECISION = ("at", "name", "decision", "reason")
+ARM = ("arm", "trials", "hits", "from source", "not sent", "low", "high", "p", "failed", "skipped because")
+MEMORY_WARNING = (
+    "warning: in a replay this text came without the requests that it would come from. It may be the model's own "
+    "memory or habit; no replay lifts the verdict"
+)
 
 
 def explain(
@@ -131,12 +136,27 @@ def _human(found: Explanation) -> Iterable[RenderableType]:
         yield table(SET_ASIDE, [tuple(row[c] for c in SET_ASIDE) for row in found.set_aside], title="set aside here")
     if found.reviews:
         yield table(DECISION, [tuple(row[c] for c in DECISION) for row in found.reviews], title="decisions")
+    for one in found.replays:
+        yield from _replay(one)
     for compared in found.differences:
         yield _edits(compared)
     if found.recipient_passage:
         yield from _passages(found, found.recipient_passage)
     else:
         yield text("--reveal shows both passages; the look is entered in the custody log")
+
+
+def _replay(one: dict[str, Any]) -> Iterable[RenderableType]:
+    from forensics.cli.render import table, text
+
+    yield text(f"replay {one['plan_id']}: {one['verdict']}. {one['because']}")
+    if one["verdict"] == "model_memory":
+        yield text(MEMORY_WARNING)
+    names = ("name", "trials", "hits", "from_source", "absent", "low", "high", "p", "failed", "skipped")
+    rows = [
+        tuple(arm[name] for name in names) for arm in one["arms"] if arm["trials"] or arm["failed"] or arm["skipped"]
+    ]
+    yield table(ARM, rows)
 
 
 def _parts(found: Explanation) -> RenderableType:

@@ -22,6 +22,7 @@ from forensics.cli import (
     profile,
     reference_sets,
     replay_plan,
+    replay_run,
     replay_score,
     review,
     run,
@@ -34,7 +35,7 @@ from forensics.cli.terminal import INTERRUPTED, is_interruption
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 EPILOG = (
     "Exit codes: 0 done, 1 internal, 2 usage, 3 findings (--fail-on), 10 missing input, 11 nothing readable, "
-    "12 mismatch, 13 unsafe permissions, 16 limit hit, 20 egress blocked, 130 interrupted."
+    "12 mismatch, 13 unsafe permissions, 16 limit hit, 20 egress blocked, 30 not reproduced, 130 interrupted."
 )
 
 app = typer.Typer(
@@ -101,8 +102,8 @@ _later(_case, "case ", "destroy", "Remove a case, keeping custody log and digest
 
 _replay = _group("replay", "Reproduce a leak on a live engine.")
 _replay.command()(replay_plan.plan)
+_replay.command()(replay_run.run)
 _replay.command()(replay_score.score)
-_later(_replay, "replay ", "run", "Run planned trials.")
 
 _profile = _group("profile", "Declarative log formats.")
 _profile.command("test")(profile.test)

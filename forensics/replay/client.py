@@ -13,7 +13,7 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -90,6 +90,15 @@ class Reply:
     cached_tokens: int | None = None
     first_ms: float | None = None
     error: str = ""
+    pieces: int = 0  # events of a stream that carried text
+    enough: int | None = None  # tokens at which `reached` is set
+    reached: asyncio.Event = field(default_factory=asyncio.Event)
+    sent: asyncio.Event = field(default_factory=asyncio.Event)  # the request is on its way, or never will be
+
+    def count(self) -> None:
+        """After a piece of a stream: have enough tokens come?"""
+        if self.enough is not None and (self.completion_tokens or self.pieces) >= self.enough:
+            self.reached.set()
 
     @property
     def text(self) -> str:
@@ -198,7 +207,8 @@ class Client:
         httpx = _httpx()
         began = time.monotonic()
         try:
-            async with self._client.stream("POST", path, json=dict(body), extensions=self._tls()) as answer:
+            more = {**self._tls(), "trace": _told_of(reply)}
+            async with self._client.stream("POST", path, json=dict(body), extensions=more) as answer:
                 reply.status = answer.status_code
                 _check_head(answer)
                 kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -223,6 +233,8 @@ class Client:
             reply.error = "timeout"
         except httpx.HTTPError:
             reply.error = "broken off"
+        finally:
+            reply.sent.set()
 
     async def score(self, ids: list[int], start: int) -> list[tuple[float | None, int]]:
         """Log-probability and token id of `ids[start:]`, each given all before it. `start` is 1 or more.
@@ -268,6 +280,8 @@ class Client:
                 ended = True
                 break
             take(json.loads(event.data), reply, piece=True, incremental=incremental)
+            reply.pieces += 1
+            reply.count()
             if reply.first_ms is None and reply.texts:
                 reply.first_ms = 1000 * (time.monotonic() - began)
             if reply.error:
@@ -351,7 +365,7 @@ def take(found: Any, reply: Reply, *, piece: bool = False, incremental: bool = F
 def _native(found: Any, reply: Reply, index: int, incremental: bool) -> None:
     if not isinstance(found, dict):
         raise Nonsense("nonsense")
-    text, meta = found.get("text", ""), found.get("meta_info") or {}
+    text, meta = found.get("text", ""), found.get("meta_info", {})
     if not isinstance(text, str) or not isinstance(meta, dict):
         raise Nonsense("nonsense")
     reply.texts[index] = reply.texts.get(index, "") + text if incremental else text
@@ -421,6 +435,16 @@ def _check_head(answer: httpx.Response) -> None:
 def _refusal(body: bytes) -> str:
     """Why a request was refused, in a word of ours."""
     return "duplicate id" if b"uplicate request ID" in body else "refused"
+
+
+def _told_of(reply: Reply) -> Callable[[str, Any], Awaitable[None]]:
+    """Told by httpx of each step of a request; notes when all of it was sent."""
+
+    async def told(event: str, _: Any) -> None:
+        if event.endswith("send_request_body.complete"):
+            reply.sent.set()
+
+    return told
 
 
 def _whole_number(value: Any) -> int | None:

@@ -20,7 +20,7 @@ from forensics.replay.plan import ALONE, CONTROL, ORIGINAL, Arm, Leak, Plan
 from forensics.replay.records import FAILED, FINISHED, REFUSED, Trial
 
 FEWEST = 3  # trials of an arm, below which it says nothing
-LEVEL = 0.05
+LEVEL = 0.05 + 1e-9  # 3 of 3 against 0 of 3 is 1/20, but for rounding
 CONFIDENCE = 0.95
 # Switches by how much they tell of the mechanism, most first: a single request at a time cures everything.
 TELLING = (

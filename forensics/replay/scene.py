@@ -12,7 +12,7 @@ import asyncio
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from forensics.replay import bodies
@@ -21,7 +21,8 @@ from forensics.replay.plan import Arm, Plan, PlannedRequest
 from forensics.replay.records import CANCELLED, FAILED, FINISHED, HUNG, REFUSED, SCHEMA, Exchange, Trial, digest
 
 SETTLE = 0.25  # seconds between the last request of a paused scene and the end of the pause
-BETWEEN = 0.02  # seconds between two requests of a paused scene, so that they arrive in order
+SENDING = 5.0  # seconds that a request may take to be on its way before the next one starts
+NOTICED = 0.05  # seconds until an engine has let go of a request that was aborted
 HANGS = 6.0  # seconds that a request waits whose twin of the same id was answered
 CLEANING = 30.0  # seconds to bring a server back after an interruption
 
@@ -51,10 +52,11 @@ class _Running:
     hung: bool = False
     late: bool = False
     task: asyncio.Task[None] | None = None
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def answered(self) -> bool:
-        return bool(self.done) and not self.cancelled and not self.hung
+        return bool(self.done) and not (self.cancelled or self.hung or self.late)
 
 
 class Scene:
@@ -98,21 +100,38 @@ class Scene:
     # -- the three shapes ------------------------------------------------------------------------------------------
 
     async def _timed(self) -> None:
-        """Arrivals and cancels at the planned milliseconds."""
-        first = min(one.one.at_ms for one in self._all)
-        for one in self._all:
-            delay = (one.one.at_ms - first) / 1000 / self._pace.speed
-            one.task = asyncio.create_task(self._one(one, delay))
+        """Arrivals at the planned distances, in the planned order, cancels after the planned time or tokens.
+
+        What had ended before a request came has ended before it comes, on an engine of any speed; those after it are
+        as much later. Each is on its way before the next one starts, so that they arrive as they were sent.
+        """
+        by_key = {one.one.key: one for one in self._all}
+        ordered = sorted(self._all, key=lambda one: one.one.at_ms)
+        due, before = time.monotonic(), ordered[0].one.at_ms
+        for one in ordered:
+            due += (one.one.at_ms - before) / 1000 / self._pace.speed
+            before = one.one.at_ms
+            await asyncio.sleep(max(due - time.monotonic(), 0))
+            for key in one.one.after:
+                if key in by_key and by_key[key].one.at_ms <= one.one.at_ms and by_key[key] is not one:
+                    await by_key[key].ended.wait()
+                    if by_key[key].cancelled:
+                        await asyncio.sleep(by_key[key].done + NOTICED - time.monotonic())
+            due = max(due, time.monotonic())
+            one.task = asyncio.create_task(self._one(one))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(one.reply.sent.wait(), SENDING)
         await self._ends()
 
     async def _in_one_batch(self) -> None:
         """All requests wait before the server while it is paused, and go into one batch when it continues."""
+        self._paused = True  # from the moment on that it may be
         await self._client.pause()
-        self._paused = True
         go = asyncio.Event()
         for one in self._all:
-            one.task = asyncio.create_task(self._one(one, 0.0, go))
-            await asyncio.sleep(BETWEEN)
+            one.task = asyncio.create_task(self._one(one, go))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(one.reply.sent.wait(), SENDING)
         await asyncio.sleep(SETTLE)
         await self._client.resume()
         self._paused = False
@@ -122,33 +141,46 @@ class Scene:
     async def _sequential(self) -> None:
         """One after the other."""
         for one in self._all:
-            one.task = asyncio.create_task(self._one(one, 0.0))
+            one.task = asyncio.create_task(self._one(one))
             await asyncio.wait([one.task])
 
     # -- one request -----------------------------------------------------------------------------------------------
 
-    async def _one(self, one: _Running, delay: float, go: asyncio.Event | None = None) -> None:
-        await asyncio.sleep(delay)
+    async def _one(self, one: _Running, go: asyncio.Event | None = None) -> None:
+        try:
+            await self._send(one, go)
+        finally:
+            one.done = time.monotonic()
+            one.ended.set()
+
+    async def _send(self, one: _Running, go: asyncio.Event | None) -> None:
         path, body = bodies.body(one.one, self._texts, one.rid, self._seed, self._facts)
         self._order.append(one.one.key)
         one.sent = time.monotonic()
+        if one.one.abort_ms is not None and one.one.abort_tokens:
+            body["stream"], one.reply.enough = True, one.one.abort_tokens  # seen only in a stream
         sending = asyncio.create_task(self._client.exchange(path, body, one.reply, incremental=self._facts.incremental))
+        reached = asyncio.create_task(one.reply.reached.wait())
         try:
-            leaving = None
-            if one.one.abort_ms is not None:
-                if go is not None:
-                    await go.wait()
-                leaving = one.one.abort_ms / 1000 / self._pace.speed
-            limit = self._pace.seconds if leaving is None else min(leaving, self._pace.seconds)
-            _, waiting = await asyncio.wait([sending], timeout=limit)
-            if waiting:
-                one.cancelled, one.late = leaving is not None, leaving is None
+            limit, leaves = self._pace.seconds, one.one.abort_ms is not None
+            if leaves and go is not None:
+                await go.wait()
+            if one.one.abort_ms is not None and one.reply.enough is None:
+                limit = min(one.one.abort_ms / 1000 / self._pace.speed, limit)
+            await asyncio.wait([sending, reached], timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+            if not sending.done():
+                in_time = reached.done() or one.reply.enough is None
+                one.cancelled, one.late = leaves and in_time, not (leaves and in_time)
         finally:
+            reached.cancel()
             if not sending.done():
                 sending.cancel()  # closes the connection: the server sees that its client went away
             with suppress(asyncio.CancelledError):
                 await sending
-            one.done = time.monotonic()
+        if one.cancelled:
+            # What the server does itself when it sees that its client went away; so it has seen it by now.
+            with suppress(Nonsense):
+                await self._client.abort(one.rid)
 
     async def _ends(self) -> None:
         """Until all have ended. A request whose twin of the same id was answered is given up after a while."""
@@ -178,19 +210,24 @@ class Scene:
         """Stop what still runs, end a pause, empty the cache; whether the server is empty."""
         with suppress(TimeoutError, Gone, Nonsense):
             async with asyncio.timeout(CLEANING + self._pace.flush_seconds):
-                if self._paused:
-                    await self._client.resume()
-                    self._paused = False
-                left = [one for one in self._all if one.task is not None and not one.task.done()]
-                for one in left:
-                    assert one.task is not None
+                for one in self._all:
+                    if one.task is None or one.task.done():
+                        continue
                     one.task.cancel()
                     with suppress(asyncio.CancelledError, Gone):
                         await one.task
                     one.late = one.late or not one.hung
-                for rid in sorted({one.rid for one in self._all if not one.answered or one.reply.error}):
-                    await self._client.abort(rid)
-                flushed = await self._client.flush(self._pace.flush_seconds)
+                if self._paused:
+                    await self._client.resume()
+                    self._paused = False
+                left = sorted({one.rid for one in self._all if not one.answered or one.reply.error})
+                end = time.monotonic() + self._pace.flush_seconds
+                flushed = False
+                while not flushed and time.monotonic() < end:
+                    # Again and again: one that waited before the engine during a pause comes in after the first time.
+                    for rid in left:
+                        await self._client.abort(rid)
+                    flushed = await self._client.flush(min(1.0, self._pace.flush_seconds))
                 running = await self._client.running()
                 return flushed if running is None else flushed and running == 0
         return False

@@ -109,6 +109,7 @@ def _write(case: Case, parameters: Parameters, progress: Progress | None) -> tup
     _tell(progress, "egress check", 2)
     methods = [number.method for number in Numbers.load(case).rows.values()]
     findings = [text for row in case.rows("report/mechanisms") for text in row if isinstance(text, str)]
+    findings += [because for _, _, _, _, because, _ in case.rows("report/replays")]
     hits = _held_back(case, files, (*template_texts(), *methods, *findings))
     if hits and parameters.on_block == "raise":
         first = hits[0]

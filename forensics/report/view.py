@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from forensics.case.pseudonyms import Pseudonyms
 from forensics.case.store import Case
@@ -69,6 +72,17 @@ class WorkerRow:
 
 
 @dataclass(frozen=True)
+class ReplayRow:
+    """One leak of a replay. `arms`: name, hits, trials, and the exact interval as words."""
+
+    request_ref: str
+    plan: str
+    verdict: str
+    because: str
+    arms: tuple[tuple[str, int, int, str], ...]
+
+
+@dataclass(frozen=True)
 class ReportView:
     """Everything that the templates of the report may print."""
 
@@ -87,6 +101,7 @@ class ReportView:
     evidence: tuple[tuple[Any, ...], ...]
     stages: tuple[tuple[Any, ...], ...]
     timeline_notes: tuple[str, ...]
+    replays: tuple[ReplayRow, ...]
     causes: Causes
 
 
@@ -148,8 +163,19 @@ def load_view(case: Case, pseudonyms: Pseudonyms, most_rows: int, leak_pictures:
         evidence=tuple(case.rows("report/evidence")),
         stages=tuple(case.rows("report/stages")),
         timeline_notes=tuple(row[0] for row in case.rows("report/timeline_notes")),
+        replays=tuple(sorted(_replays(case, pseudonyms), key=lambda row: (row.request_ref, row.plan, row.because))),
         causes=load_causes(case, pseudonyms, leak_pictures),
     )
+
+
+def _replays(case: Case, pseudonyms: Pseudonyms) -> Iterable[ReplayRow]:
+    for request_id, _, plan, verdict, because, figures in case.rows("report/replays"):
+        arms = tuple(
+            (arm["name"].replace("_", " "), arm["hits"], arm["trials"], f"{arm['low']:.0%} to {arm['high']:.0%}")
+            for arm in orjson.loads(figures).get("arms", ())
+            if arm["trials"]
+        )
+        yield ReplayRow(pseudonyms.request(request_id), plan, verdict.replace("_", " "), because, arms)
 
 
 def draw(view: ReportView) -> dict[str, Markup | None]:

@@ -19,8 +19,8 @@ _ROW_GROUP = 65_536
 # Committed by earlier stages: read in batches on a connection of their own, in bounded memory.
 EARLIER = (
     "evidence rejects requests joined_requests request_contents chunks engine_events tenants fragments appearances "
-    "exclusions decoy_strata reviews trials replay_verdicts residencies batches batch_members appearance_relations worker_rates "
-    "cache_hits cache_key_collisions slot_derivations event_clocks controls control_spikes "
+    "exclusions decoy_strata reviews trials replay_verdicts residencies batches batch_members appearance_relations "
+    "worker_rates cache_hits cache_key_collisions slot_derivations event_clocks controls control_spikes "
     "predicate_tests mechanism_tests fault_window leak_factors exposures"
 ).split()
 # Written by this stage in the open transaction, which only the case's own connection sees.

@@ -24,7 +24,6 @@ LATER = (
     ("notify", "release"),
     ("case", "seal"),
     ("case", "destroy"),
-    ("replay", "run"),
 )
 VERBS = [name.removeprefix("forensics ") for name, _ in commands()]
 
