@@ -34,7 +34,7 @@ class Allowed:
 
 
 def allowed_texts(case: Case) -> Allowed:
-    """Templates, rules, field texts, and the sentences that figures and mechanisms come with."""
+    """Templates, rules, field texts, and the sentences that figures, mechanisms and replays come with."""
     methods = [number.method for number in Numbers.load(case).rows.values()]
     findings = [text for row in case.rows("report/mechanisms") for text in row if isinstance(text, str)]
     findings += [because for _, _, _, _, because, _ in case.rows("report/replays")]
