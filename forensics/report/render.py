@@ -109,11 +109,13 @@ def template_source(name: str) -> str:
 
 @cache
 def template_texts() -> tuple[str, ...]:
-    """The words of our own in the templates, without tags and expressions."""
-    return tuple(
+    """The words of our own in the templates: without tags and expressions, and the labels and phrases of languages."""
+    plain = (
         re.sub(r"<[^>]*>", " ", re.sub(r"\{[{%#].*?[}%#]\}", " ", template_source(name), flags=re.DOTALL))
         for name in template_names()
     )
+    words = (name for name in template_names() if name.startswith("words."))
+    return (*plain, *(" | ".join(re.findall(r'"([^"\n]*)"', template_source(name))) for name in words))
 
 
 def thousands(value: int | float | None) -> str:
