@@ -20,7 +20,6 @@ from forensics.case.errors import EgressBlocked, UsageError
 from forensics.case.seal import seal
 from forensics.case.store import Case
 from forensics.report.exports.run import Exported, export
-from forensics.report.run import REPORT_FILES
 
 
 def _export(root: Path, *formats: str, **options: Any) -> list[Exported]:
