@@ -191,10 +191,12 @@ def _mostly(buffer: Buffer, offsets: Ints, grams: Grams, minimum: int, own: Seed
     found = _probe(buffer, offsets, table.table, table.expansions, GRAM, _powers(GRAM), own.keys, own.slots, own.filter)
     documents, positions = found[1], found[2]
     result: Mask = np.zeros(grams.hashes.size, dtype=np.bool_)
+    every = np.arange(offsets.size, dtype=documents.dtype)  # of the arrays' own type, or each search copies them
+    grams_at, found_at = np.searchsorted(grams.documents, every), np.searchsorted(documents, every)
     for document in np.unique(documents).tolist():
         units = fold_bytes(buffer[offsets[document] : offsets[document + 1]]).units
-        mask = marked(units, positions[documents == document])
-        low, high = np.searchsorted(grams.documents, [document, document + 1])
+        mask = marked(units, positions[found_at[document] : found_at[document + 1]])
+        low, high = grams_at[document], grams_at[document + 1]
         _share(units, mask, grams.positions[low:high], minimum, result[low:high])
     return result
 
