@@ -10,9 +10,10 @@ Deterministic: texts, owners and seed decide.
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import chain, pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 LIMIT = 0.01  # of the token length that a surrogate may be off
-_KEPT_IN_A_ROW = GRAM - 1
+_KEPT_IN_A_ROW = GRAM - 2  # and what an apostrophe joins to the last of them
 _REPLACED = ("word", "sign", "number")
 _SEEDS = 5
-_CANARY_TOKENS, _CANARY_CHARACTERS = range(7, 17), range(9, 29)
+_SHORT_FORMS = frozenset("s t m d re ve ll".split())
+_CANARY_TOKENS, _CANARY_CHARACTERS = range(9, 19), range(9, 29)
 _IN_IDENTIFIER = frozenset("-_./#")
 _MENDS = 3
 
@@ -54,6 +56,17 @@ class TokenizerFile:
     def count(self, text: str) -> int:
         """How many they are."""
         return len(self.ids(text))
+
+    def signs(self) -> list[str]:
+        """Single characters beyond ASCII that are one token each."""
+        found = {self._tokenizer.decode([number]) for number in self._tokenizer.get_vocab().values()}
+        return sorted(one for one in found if len(one) == 1 and not one.isascii() and one != "\ufffd")
+
+    def words(self) -> list[str]:
+        """Lower-case words of the vocabulary, each one token after a space."""
+        marks = ("\u0120", "\u2581")  # what stands for a space: byte-level and sentencepiece
+        found = (name[1:] for name in self._tokenizer.get_vocab() if name.startswith(marks))
+        return sorted(name for name in found if len(name) > 2 and name.isascii() and name.isalpha() and name.islower())
 
 
 @dataclass(frozen=True)
@@ -129,10 +142,8 @@ def _written(pieces: Sequence[Segment], stand_ins: StandIns, places: _Places) ->
     made: list[str] = []
     kept = 0  # words in a row that stayed
     skip = 0
-    beginning = hashlib.blake2b(digest_size=12)
-    for place, piece in enumerate(pieces):
-        canary = places.at(beginning.digest(), pieces, place) if skip == 0 else None
-        beginning.update(_encoded(piece.text))
+    for place, (piece, beginning) in enumerate(zip(pieces, _beginnings(pieces), strict=True)):
+        canary = places.at(beginning, pieces, place) if skip == 0 else None
         if canary is not None:
             made.append(canary[0])
             skip, kept = canary[1], 0
@@ -141,13 +152,18 @@ def _written(pieces: Sequence[Segment], stand_ins: StandIns, places: _Places) ->
             continue
         if piece.kind not in _REPLACED:
             made.append(piece.text)
-        elif piece.kind == "word" and is_kept(piece.text) and kept < _KEPT_IN_A_ROW:
+        elif _joined(pieces, place) or (piece.kind == "word" and is_kept(piece.text) and kept < _KEPT_IN_A_ROW):
             made.append(piece.text)
             kept += 1
         else:
             made.append(stand_ins.of(piece.text))
             kept = 0
     return "".join(made)
+
+
+def _joined(pieces: Sequence[Segment], place: int) -> bool:
+    """Whether this is the `s`, `t`, `re` of a short form such as `it's`."""
+    return place > 1 and pieces[place].text in _SHORT_FORMS and pieces[place - 1].text in ("'", "\u2019")
 
 
 def _encoded(text: str) -> bytes:
@@ -181,20 +197,18 @@ class _Places:
         return found[0], len(found[1])
 
     def _place(self, one: Original, pieces: Sequence[Segment], own: int) -> None:
-        windows = [*_identifiers(pieces, own), *_stretches(pieces, own, self._fits)]
         taken: list[tuple[int, int]] = []
-        inside = [span for span in windows if _inside(pieces, span, one.leaked)]
-        for choice in (inside, windows):
-            for start, stop in choice:
-                if all(stop <= other[0] or start >= other[1] for other in taken) and self._put(pieces, start, stop):
+        keys = _beginnings(pieces)
+        inside = [_range(pieces, low, high) for low, high in one.leaked]
+        for stretch in (*inside[:1], (0, len(pieces))):
+            low, high = max(stretch[0], own), stretch[1]
+            for start, stop in chain(_identifiers(pieces, low, high), _stretches(pieces, low, high, self._fits)):
+                apart = all(stop <= other[0] or start >= other[1] for other in taken)
+                if apart and self._put(pieces, keys[start], start, stop):
                     taken.append((start, stop))
                     break
 
-    def _put(self, pieces: Sequence[Segment], start: int, stop: int) -> bool:
-        beginning = hashlib.blake2b(digest_size=12)
-        for piece in pieces[:start]:
-            beginning.update(_encoded(piece.text))
-        key = beginning.digest()
+    def _put(self, pieces: Sequence[Segment], key: bytes, start: int, stop: int) -> bool:
         window = tuple(piece.text for piece in pieces[start:stop])
         if key in self._at:
             return self._at[key][1] == window  # the same place of the same tenant's other text
@@ -230,6 +244,16 @@ class _Places:
         return None
 
 
+def _beginnings(pieces: Sequence[Segment]) -> list[bytes]:
+    """Per segment, a digest of all before it."""
+    beginning = hashlib.blake2b(digest_size=12)
+    keys: list[bytes] = []
+    for piece in pieces:
+        keys.append(beginning.digest())
+        beginning.update(_encoded(piece.text))
+    return keys
+
+
 def _own_starts(originals: Sequence[Original], pieces: Mapping[str, list[Segment]]) -> dict[str, int]:
     """How many first segments each text shares with a text of another tenant, at the most."""
     keys = [one.text_id for one in originals]
@@ -251,12 +275,19 @@ def _own_starts(originals: Sequence[Original], pieces: Mapping[str, list[Segment
     return shared
 
 
-def _identifiers(pieces: Sequence[Segment], own: int) -> Iterable[tuple[int, int]]:
+def _range(pieces: Sequence[Segment], low: int, high: int) -> tuple[int, int]:
+    """The segments that lie wholly in `[low, high)` code points."""
+    start = bisect_left(pieces, low, key=lambda piece: piece.start)
+    stop = bisect_right(pieces, high, key=lambda piece: piece.start + len(piece.text))
+    return start, max(start, stop)
+
+
+def _identifiers(pieces: Sequence[Segment], low: int, high: int) -> Iterable[tuple[int, int]]:
     """Runs without a space that hold a number: what looks like an identifier already."""
-    start = own
-    while start < len(pieces):
+    start = low
+    while start < high:
         stop = start
-        while stop < len(pieces) and (pieces[stop].kind in ("word", "number") or pieces[stop].text in _IN_IDENTIFIER):
+        while stop < high and (pieces[stop].kind in ("word", "number") or pieces[stop].text in _IN_IDENTIFIER):
             stop += 1
         end = stop
         while end > start and pieces[end - 1].kind == "other":
@@ -267,13 +298,13 @@ def _identifiers(pieces: Sequence[Segment], own: int) -> Iterable[tuple[int, int
         start = max(stop, start) + 1
 
 
-def _stretches(pieces: Sequence[Segment], own: int, fits: Callable[[str], int]) -> Iterable[tuple[int, int]]:
+def _stretches(pieces: Sequence[Segment], low: int, high: int, fits: Callable[[str], int]) -> Iterable[tuple[int, int]]:
     """Runs of words with single spaces between them that are as long as a canary."""
-    for start in range(own, len(pieces)):
+    for start in range(low, high):
         if pieces[start].kind != "word" or (start and pieces[start - 1].kind not in ("space", "mark")):
             continue
         text = ""
-        for stop in range(start, len(pieces)):
+        for stop in range(start, high):
             piece = pieces[stop]
             if piece.kind not in ("word", "number") and piece.text != " ":
                 break
@@ -283,14 +314,8 @@ def _stretches(pieces: Sequence[Segment], own: int, fits: Callable[[str], int]) 
             verdict = fits(text)
             if verdict == 0:
                 yield start, stop + 1
-            if verdict >= 0:
+            if verdict > 0:
                 break
-
-
-def _inside(pieces: Sequence[Segment], window: tuple[int, int], leaked: Sequence[tuple[int, int]]) -> bool:
-    last = pieces[window[1] - 1]
-    start, end = pieces[window[0]].start, last.start + len(last.text)
-    return any(low <= start and end <= high for low, high in leaked)
 
 
 # -- shared beginnings, token by token --------------------------------------------------------------------------------

@@ -32,9 +32,10 @@ class Allowed:
 
 
 def allowed_texts(case: Case) -> Allowed:
-    """Templates, rules, field texts, and the sentences that figures and mechanisms come with."""
+    """Templates, rules, field texts, and the sentences that figures, mechanisms and replays come with."""
     methods = [number.method for number in Numbers.load(case).rows.values()]
     findings = [text for row in case.rows("report/mechanisms") for text in row if isinstance(text, str)]
+    findings += [because for _, _, _, _, because, _ in case.rows("report/replays")]
     digests = tuple((name, hashlib.sha256(template_source(name).encode()).hexdigest()) for name in template_names())
     return Allowed((*template_texts(), *words_of_rules(), *words_of_fields(), *methods, *findings), digests)
 

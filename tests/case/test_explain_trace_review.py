@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 from forensics.case import custody
 from forensics.case.errors import UsageError
@@ -17,6 +20,7 @@ from forensics.case.explain import explain
 from forensics.case.review import review
 from forensics.case.store import Case
 from forensics.case.trace import Passage, trace
+from forensics.cli.explain import _human
 
 LEAK = "account 4471-9920-1183 of Miriam Okonkwo, opened in Lagos."
 
@@ -39,6 +43,33 @@ def test_explanation_holds_no_text_and_leaves_no_trace_by_default(filled: Case) 
     found = explain(filled, "f00d0001")
     assert "Okonkwo" not in json.dumps(asdict(found), default=str)
     assert _actions(filled) == []
+
+
+@pytest.mark.parametrize("verdict", ["reproduced_in_company", "model_memory"])
+def test_an_explanation_says_what_replays_showed(
+    filled: Case, filler: Callable[[Case, str, list[dict[str, Any]]], None], verdict: str
+) -> None:
+    arm = {"name": "alone", "hits": 0, "trials": 5, "from_source": 0, "absent": 0, "low": 0.0, "high": 0.45, "p": None}
+    row = {
+        "plan_id": "p1",
+        "fragment_id": explain(filled, "f00d0001").fragment_id,
+        "verdict": verdict,
+        "because": "as the trials show",
+        "text": "surrogate",
+        "figures": json.dumps({"arms": [{**arm, "failed": 0, "skipped": None}], "cures": []}),
+    }
+    filler(filled, "replay_verdicts", [row])
+    found = explain(filled, "f00d0001")
+    assert [(one["verdict"], one["because"], one["arms"][0]["trials"]) for one in found.replays] == [
+        (verdict, "as the trials show", 5)
+    ]
+    console = Console(file=io.StringIO(), width=100)
+    for part in _human(found):
+        console.print(part)
+    shown = " ".join(console.file.getvalue().split())  # type: ignore[attr-defined]
+    assert f"replay p1: {verdict}. as the trials show" in shown
+    assert ("It may be the model's own memory" in shown) == (verdict == "model_memory")
+    assert any("no replay lifts it" in one for one in found.would_change) == (verdict == "model_memory")
 
 
 def test_reveal_shows_both_passages_and_is_logged(filled: Case) -> None:

@@ -130,3 +130,23 @@ def test_the_mechanism_comes_with_the_fallen_and_with_pictures_of_slots(tmp_path
     assert pages[0].count("Slots around fragment") == 4 and pages[0].count("More leaks drawn") == 1
     assert "slot 3" in pages[0] and ">recipient</text>" in pages[0]
     assert not any(f">{call.tenant}<" in pages[0] or f"req-{call.number}<" in pages[0] for call in incident.calls)
+
+
+def test_what_a_replay_showed_is_in_the_report(tmp_path: Path) -> None:
+    from forensics.scope import run as scope
+
+    b = CaseBuilder()
+    source = b.request("req-a1", "alpha", 0, 10)
+    recipient = b.request("req-b1", "beta", 5, 15)
+    b.fragment("f", recipient, 0, 9, ["alpha"], [(source, "prompt")])
+    b.trial("f", "reproduced_in_company", text="surrogate")
+    arm = '{"name": "original", "hits": 5, "trials": 5, "low": 0.478, "high": 1.0}'
+    idle = '{"name": "radix_off", "hits": 0, "trials": 0, "low": 0.0, "high": 1.0}'
+    b.replays[0]["figures"] = f'{{"arms": [{arm}, {idle}]}}'
+    with b.write(tmp_path / "case") as case:
+        scope.run(case, scope.Parameters())
+        report.run(case, report.Parameters())
+    for name in ("report.html", "report.md"):
+        text = (tmp_path / "case" / "report" / name).read_text(encoding="utf-8")
+        assert "reproduced in company" in text and "original 5 of 5 (48% to 100%)" in text
+        assert "as the trials show" in text and "radix off" not in text and "req-b1" not in text

@@ -18,7 +18,14 @@ from forensics.scope.run import Parameters, run
         ("probable", ["unsure"], None, "probable"),
         ("probable", ["reject"], None, "excluded"),
         ("probable", [], "reproduced", "confirmed"),
+        ("probable", [], "reproduced_in_company", "confirmed"),
+        ("probable", [], "cured_by_radix_off", "confirmed"),
         ("probable", [], "not_reproduced", "probable"),
+        ("probable", [], "inconclusive", "probable"),
+        ("probable", [], "model_memory", "probable"),
+        ("probable", ["accept"], "model_memory", "confirmed"),
+        ("probable", ["unsure"], "model_memory", "probable"),
+        ("possible", [], "cured_by_radix_off", "possible"),
         ("probable", ["reject"], "reproduced", "excluded"),
         ("probable", ["reject", "accept"], None, "confirmed"),  # the last decision counts
         ("probable", ["accept", "reject"], None, "excluded"),
@@ -41,6 +48,37 @@ def test_verdict(tmp_path: Path, machine: str, decisions: list[str], trial: str 
     with b.write(tmp_path / "c") as case:
         run(case, Parameters())
         assert [row["verdict"] for row in case.table("verdicts").to_pylist()] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("trials", "verdict", "basis"),
+    [
+        ([("reproduced_in_company", "surrogate")], "confirmed", "trial: reproduced_in_company with surrogate texts"),
+        ([("cured_by_overlap_off", "original")], "confirmed", "trial: cured_by_overlap_off"),
+        ([("not_reproduced", "surrogate"), ("reproduced", "original")], "confirmed", "trial: reproduced"),
+        # One replay says that the text comes without its source: no other one lifts it.
+        (
+            [("reproduced_in_company", "original"), ("model_memory", "original")],
+            "probable",
+            "machine; trial: model_memory",
+        ),
+        ([("not_reproduced", "original")], "probable", "machine"),
+    ],
+)
+def test_a_replay_is_named_as_the_basis(
+    tmp_path: Path, trials: list[tuple[str, str]], verdict: str, basis: str
+) -> None:
+    b = CaseBuilder()
+    source = b.request("s", "alpha", 0, 10)
+    recipient = b.request("r", "beta", 5, 15)
+    b.fragment("f", recipient, 0, 9, ["alpha"], [(source, "prompt")], machine_verdict="probable")
+    for number, (found, text) in enumerate(trials):
+        b.trial("f", found, f"p{number}", text)
+    with b.write(tmp_path / "c") as case:
+        summary = run(case, Parameters())
+        assert [(row["verdict"], row["basis"]) for row in case.table("verdicts").to_pylist()] == [(verdict, basis)]
+    memory = any(found == "model_memory" for found, _ in trials)
+    assert any("model memory or habit" in warning for warning in summary.warnings) == memory
 
 
 def test_a_new_review_makes_the_stage_run_again(tmp_path: Path) -> None:
