@@ -223,6 +223,8 @@ def _called(
         starts[words[0]].append(words)
     for view in views:
         file = files[view.path]
+        if starts.keys().isdisjoint(_WORD.findall(view.text.casefold())):
+            continue
         mine = [tuple(word.casefold() for word in _WORD.findall(name)) for name in (*file.own, file.tenant or "")]
         said = [(match.group().casefold(), match.start()) for match in _WORD.finditer(view.text)]
         for place, (word, at) in enumerate(said):

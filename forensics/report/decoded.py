@@ -40,6 +40,8 @@ _QUOTED = re.compile(r"=[0-9A-Fa-f]{2}|=\r?\n")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{12,}={0,2}")
 # From the beginning of a run of signs only: tried from each sign of a long one, it would take the square of its length.
 _WRAPPED = re.compile(r"(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{20,}={0,2}\r?\n[ \t]*)+[A-Za-z0-9+/]+={0,2}")
+# Base64 of any text of that length has both; one that has not is met once in thousands.
+_MIXED = re.compile(r"[A-Z][^A-Z]*[a-z]|[a-z][^a-z]*[A-Z]")
 _HEX = re.compile(r"(?:[0-9A-Fa-f]{2}[ :]?){12,}")
 # Of Markdown, inside a word: outside of words they part nothing.
 _MARKS = re.compile(r"(?<=[\w.@-])(?:[*`]{1,3}|~~)(?=[\w@-]|\.\w)|\\(?=[!-/:-@\[-`{-~])")
@@ -197,6 +199,8 @@ def _layers(text: str) -> Iterator[tuple[str, str | bytes]]:
     if _QUOTED.search(text):
         yield "quoted-printable", quopri.decodestring(text.encode("utf-8", "replace")).decode("utf-8", "replace")
     for match in (*_BASE64.finditer(text), *_WRAPPED.finditer(text)):
+        if not _MIXED.search(match.group()):
+            continue  # a word, a number, a digest
         for inner in _base64(match.group()):
             yield f"base64 at {match.start()}", inner
     for match in _HEX.finditer(text):

@@ -38,7 +38,8 @@ def allowed_texts(case: Case) -> Allowed:
     methods = [number.method for number in Numbers.load(case).rows.values()]
     findings = [text for row in case.rows("report/mechanisms") for text in row if isinstance(text, str)]
     findings += [because for _, _, _, _, because, _ in case.rows("report/replays")]
-    findings += [text for row in case.rows("ask/earlier_detection") for text in row if isinstance(text, str)]
+    for query in ("ask/earlier_detection", "ask/records"):
+        findings += [text for row in case.rows(query) for text in row if isinstance(text, str)]
     digests = tuple((name, hashlib.sha256(template_source(name).encode()).hexdigest()) for name in template_names())
     return Allowed(
         (
