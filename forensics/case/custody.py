@@ -6,6 +6,7 @@ line breaks the chain from there on. The log holds wall-clock times; no result d
 
 from __future__ import annotations
 
+import fcntl
 import getpass
 import hashlib
 import os
@@ -41,7 +42,15 @@ def _digest(body: dict[str, object]) -> str:
 
 
 def append(path: Path, action: str, object_: str, sha256: str = "", reason: str = "") -> None:
-    """Append one action to the log at `path`, chained to the last line."""
+    """Append one action to the log at `path`, chained to the last line. One process appends at a time."""
+    with path.open("ab") as log:
+        fcntl.flock(log, fcntl.LOCK_EX)  # readers of a case log their looks, and several may read at once
+        log.write(_line(path, action, object_, sha256, reason))
+        log.flush()
+        os.fsync(log.fileno())
+
+
+def _line(path: Path, action: str, object_: str, sha256: str, reason: str) -> bytes:
     entries = list(read(path))
     last = entries[-1] if entries else None
     body: dict[str, object] = {
@@ -54,11 +63,7 @@ def append(path: Path, action: str, object_: str, sha256: str = "", reason: str 
         "reason": reason,
         "previous": last.this if last else GENESIS,
     }
-    line = orjson.dumps({**body, "this": _digest(body)}, option=orjson.OPT_SORT_KEYS) + b"\n"
-    with path.open("ab") as log:
-        log.write(line)
-        log.flush()
-        os.fsync(log.fileno())
+    return orjson.dumps({**body, "this": _digest(body)}, option=orjson.OPT_SORT_KEYS) + b"\n"
 
 
 def read(path: Path) -> Iterator[CustodyEntry]:

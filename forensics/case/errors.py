@@ -19,6 +19,18 @@ class UsageError(ForensicsError):
     exit_code = 2
 
 
+class Sealed(UsageError):
+    """The case is sealed, and the command would write to it."""
+
+    @staticmethod
+    def text(root: object) -> str:
+        """What to say of the case at `root`."""
+        return (
+            f"{root} is sealed: it can be read, verified, exported (--to a folder outside) and destroyed, not changed. "
+            "To go on working, make a new case of the same evidence with `forensics run`"
+        )
+
+
 class Findings(ForensicsError):
     """Affected requests were found and `--fail-on` asked for a non-zero exit."""
 

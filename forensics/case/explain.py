@@ -127,10 +127,10 @@ def find_fragment(case: Case, fragment: str) -> dict[str, Any]:
     return row
 
 
-def explain(case: Case, fragment: str, *, reveal: bool = False) -> Explanation:
+def explain(case: Case, fragment: str, *, reveal: bool = False, asked: str = "explain --reveal") -> Explanation:
     """All that the case says about `fragment` (an id or its unique beginning).
 
-    `reveal` adds both passages and enters the look in the custody log.
+    `reveal` adds both passages and enters the look in the custody log, with `asked` for what was called.
     """
     row = find_fragment(case, fragment)
     identity = {"fragment": row["fragment_id"]}
@@ -151,7 +151,7 @@ def explain(case: Case, fragment: str, *, reveal: bool = False) -> Explanation:
     source_passages = tuple(_passage(case, a, a["source_request_id"]) for a in shown)
     found = orjson.loads(row["features"])
     if reveal:
-        case.record("reveal", f"fragment {row['fragment_id']}", reason="explain --reveal")
+        case.record("reveal", f"fragment {row['fragment_id']}", reason=asked)
     replays = [
         {**{name: value for name, value in one.items() if name != "figures"}, **orjson.loads(one["figures"])}
         for one in case.arrow("case/replays_of_fragment", identity).to_pylist()

@@ -39,12 +39,13 @@ def query_names() -> tuple[str, ...]:
 
 @cache
 def query_header(name: str) -> dict[str, str]:
-    """The header comment of a query as `{key: value}`; keys are question, inputs, grain, parameters, order."""
+    """The header comment of a query as `{key: value}`; keys are question, inputs, grain, parameters, order,
+    and for a named question `empty`: what it means that there is no row."""
     header: dict[str, str] = {}
     for line in load_query(name).splitlines():
         if not line.startswith("--"):
             break
         key, colon, value = line[2:].strip().partition(":")
-        if colon and key in {"question", "inputs", "grain", "parameters", "order"}:
+        if colon and key in {"question", "inputs", "grain", "parameters", "order", "empty"}:
             header[key] = value.strip()
     return header

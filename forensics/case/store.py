@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,13 +17,15 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from forensics.case import custody
-from forensics.case.errors import MissingInput, UnsafePermissions, UsageError
+from forensics.case.errors import MissingInput, Sealed, UnsafePermissions, UsageError
 from forensics.case.queries import load_query
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
+SEAL = "seal.json"  # a case with this file is closed for writing
+DESTROYED = "destroyed.json"  # what remains of a destroyed case, beside its custody log
 FOLDERS = ("restricted", "out", "notify", "report", "replay")
 SCHEMA = (
     "schema/ingest",
@@ -68,7 +70,7 @@ class Case:
         """Open the case at `root`, making it if absent.
 
         Raises UsageError where `root` is a file or a folder that holds something other than a case,
-        UnsafePermissions where others may read it.
+        UnsafePermissions where others may read it, Sealed where the case is closed.
         """
         if root.exists() and not root.is_dir():
             raise UsageError(f"{root} is a file; --case needs a directory")
@@ -81,7 +83,9 @@ class Case:
 
     @classmethod
     def open(cls, root: Path, resources: Resources | None = None, *, read_only: bool = False) -> Case:
-        """Open an existing case. Raises MissingInput where there is none."""
+        """Open an existing case. Raises MissingInput where there is none, Sealed where it may only be read."""
+        if (root / DESTROYED).is_file():
+            raise MissingInput(f"the case {root} was destroyed; {DESTROYED} in it says what, when and by whom")
         if not (root / "case.duckdb").is_file():
             raise MissingInput(f"{root} is not a case: it has no case.duckdb. `forensics run ... --case DIR` makes one")
         return cls._connect(root, resources, read_only=read_only)
@@ -91,6 +95,8 @@ class Case:
         import duckdb
 
         check_permissions(root)
+        if not read_only and (root / SEAL).is_file():
+            raise Sealed(Sealed.text(root))
         resources = resources or Resources()
         previous = os.umask(0o077)
         try:
@@ -143,9 +149,17 @@ class Case:
         """Rows of query `name` with `parameters` bound by name."""
         return self._connection.execute(load_query(name), _bound(name, parameters)).fetchall()
 
-    def arrow(self, name: str, parameters: Parameters | None = None) -> pa.Table:
-        """Result of query `name` as an Arrow table."""
-        return self._connection.sql(load_query(name), params=_bound(name, parameters)).to_arrow_table()
+    def arrow(
+        self, name: str, parameters: Parameters | None = None, held: Mapping[str, pa.Table] | None = None
+    ) -> pa.Table:
+        """Result of query `name` as an Arrow table. `held`: further tables that it reads, for this call alone."""
+        for table, rows in (held or {}).items():
+            self._connection.register(table, rows)
+        try:
+            return self._connection.sql(load_query(name), params=_bound(name, parameters)).to_arrow_table()
+        finally:
+            for table in held or {}:
+                self._connection.unregister(table)
 
     def batches(self, name: str, parameters: Parameters | None = None, rows: int = 4096) -> Iterator[pa.RecordBatch]:
         """Result of query `name` in Arrow batches of at most `rows`, on a cursor of its own (bounded memory)."""
@@ -215,8 +229,17 @@ class Case:
         finally:
             os.umask(previous)
 
+    def check_writable(self) -> None:
+        """Raise Sealed where the case may only be read."""
+        if (self.root / SEAL).is_file():
+            raise Sealed(Sealed.text(self.root))
+
     def write(self, relative: str, data: bytes) -> Path:
-        """Write a file of the case, 0600, replacing it as a whole. `relative` comes from code, never from data."""
+        """Write a file of the case, 0600, replacing it as a whole. `relative` comes from code, never from data.
+
+        Raises Sealed where the case may only be read.
+        """
+        self.check_writable()
         path = self.root / relative
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         partial = path.with_name(path.name + ".partial")

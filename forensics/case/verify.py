@@ -1,4 +1,4 @@
-"""Is the case still what was recorded? Custody chain, outputs, row accounting, audits. Changes nothing.
+"""Is the case still what was recorded? Custody chain, outputs, row accounting, audits, seal. Changes nothing.
 
 It does not look at the evidence files themselves: a case keeps their names and digests, not their places.
 """
@@ -12,19 +12,12 @@ from typing import Any
 from forensics.case import custody
 from forensics.case.errors import HashMismatch
 from forensics.case.manifest import ACTION, NAME, outputs, read_manifest, sha256_of
+from forensics.case.problem import Problem
 from forensics.case.queries import query_names
+from forensics.case.seal import check_seal
 from forensics.case.store import Case
 
 SHOWN_PER_AUDIT = 20
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One thing that is not as recorded. `subject` is an id or a path of the case, never log text."""
-
-    check: str
-    subject: str
-    problem: str
 
 
 @dataclass(frozen=True)
@@ -44,13 +37,19 @@ def audit_names() -> tuple[str, ...]:
     return tuple(name for name in query_names() if name.startswith("audits/"))
 
 
-def verify(case: Case) -> Verification:
-    """Check the whole case, offline. Problems are returned, not raised, so that all of them are seen at once."""
+def verify(case: Case, public_key: bytes | None = None) -> Verification:
+    """Check the whole case, offline. Problems are returned, not raised, so that all of them are seen at once.
+
+    `public_key` (PEM or OpenSSH) is that of the one who is said to have signed the seal.
+    """
     problems: list[Problem] = []
     notes: list[str] = ["evidence files are known by digest only; compare them with `sha256sum` where they are kept"]
     entries = _check_custody(case, problems)
     checked = _check_manifest(case, entries, problems, notes)
     problems.extend(_check_permissions(case))
+    sealed, seal_notes = check_seal(case.root, public_key)
+    problems.extend(sealed)
+    notes.extend(seal_notes)
     for name in audit_names():
         rows = case.rows(name)
         problems.extend(Problem(name, str(row[0]), str(row[1])) for row in rows[:SHOWN_PER_AUDIT])

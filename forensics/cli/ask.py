@@ -57,10 +57,11 @@ def ask(
         with Case.open(case, read_only=True) as opened:
             answer = answer_question(opened, question, given)
             warnings = _unknown_request(opened, given) if not answer.rows else ()
+        found, shown = len(answer.rows), answer.printed()
         as_json = json or output is Format.json
-        data: dict[str, Any] = {"question": answer.question.name, "columns": list(answer.columns)}
+        data: dict[str, Any] = {"question": answer.question.name, "columns": list(shown.columns), "found": found}
         if as_json:
-            data["rows"] = answer.records()
+            data["rows"] = shown.records()
 
         def human() -> Iterable[RenderableType]:
             from forensics.cli.render import table, text
@@ -69,10 +70,13 @@ def ask(
                 sys.stdout.write(to_csv(answer))
                 return
             yield text(answer.question.question)
-            yield table(answer.columns, answer.rows[:MOST_ROWS])
-            yield text(f"{counted(len(answer.rows), 'row')}: {answer.question.grain}")
-            if len(answer.rows) > MOST_ROWS:
-                yield text(f"{len(answer.rows) - MOST_ROWS} more; use --format csv or json")
+            if answer.note:
+                yield table(("note",), [(answer.note,)])
+            else:
+                yield table(answer.columns, answer.rows[:MOST_ROWS])
+            yield text(f"{counted(found, 'row')}: {answer.question.grain}")
+            if found > MOST_ROWS:
+                yield text(f"{found - MOST_ROWS} more; use --format csv or json")
 
         return Result(data, human, warnings)
 

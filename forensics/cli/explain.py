@@ -13,7 +13,6 @@ from forensics.cli.terminal import Result, Terminal, perform
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.text import Text
 
     from forensics.case.differences import Differences
     from forensics.case.explain import Explanation, Passage
@@ -60,7 +59,7 @@ def explain(
         from forensics.case.explain import explain as explain_fragment
         from forensics.case.store import Case
 
-        with Case.open(case, read_only=not reveal) as opened:
+        with Case.open(case, read_only=True) as opened:
             found = explain_fragment(opened, fragment, reveal=reveal)
         runner_up = found.runner_up
         data = {**asdict(found), "runner_up": asdict(runner_up) if runner_up else None}
@@ -201,41 +200,25 @@ def _passages(found: Explanation, recipient: Passage) -> Iterable[RenderableType
     from rich.panel import Panel
     from rich.text import Text
 
-    from forensics.case.differences import CLOSE, FIRST, LAST, OPEN
+    from forensics.cli.passages import legend, marked_passage
     from forensics.text.safe_text import safe_text
 
-    yield Text(
-        f"Text from the log: untrusted, confidential. {FIRST} {LAST} enclose the passage, {OPEN} {CLOSE} a difference."
-    )
+    yield legend()
     named = [c for c in found.candidates if c.named] or list(found.candidates[:1])
     compared = {one.rank: one for one in found.differences}
     sources = list(zip(named, found.source_passages, strict=True))[:MOST_SOURCES]
     first = compared.get(sources[0][0].rank) if sources else None
     mine = [(edit.start, edit.end) for edit in first.edits] if first else []
-    yield Panel(_marked(recipient, mine), title=Text(f"recipient: {safe_text(recipient.request_id)} {recipient.field}"))
+    yield Panel(
+        marked_passage(recipient, mine), title=Text(f"recipient: {safe_text(recipient.request_id)} {recipient.field}")
+    )
     for candidate, passage in sources:
         one = compared.get(candidate.rank)
         theirs = [(edit.other_start, edit.other_end) for edit in one.edits] if one else []
         title = f"source {candidate.rank}: {safe_text(passage.request_id)} {passage.field}"
-        yield Panel(_marked(passage, theirs), title=Text(title))
+        yield Panel(marked_passage(passage, theirs), title=Text(title))
         if one is None:
             yield Text("The two are no copies of each other: this is evidence by subject, and no difference is marked.")
-
-
-def _marked(passage: Passage, spans: list[tuple[int, int]]) -> Text:
-    from rich.text import Text
-
-    from forensics.case.differences import FIRST, LAST, marked, plain
-    from forensics.text.safe_text import safe_text
-
-    shown = Text(overflow="fold")
-    shown.append(safe_text(plain(passage.before), keep_newlines=True), style="dim")
-    shown.append(FIRST, style="bold")
-    for piece, differs in marked(passage.text, spans):
-        shown.append(safe_text(piece, keep_newlines=True), style="bold reverse" if differs else "bold")
-    shown.append(LAST, style="bold")
-    shown.append(safe_text(plain(passage.after), keep_newlines=True), style="dim")
-    return shown
 
 
 def _or_dash(value: object) -> str:

@@ -17,7 +17,6 @@ from forensics.cli import (
     evaluate,
     explain,
     ingest,
-    later,
     notify,
     profile,
     reference_sets,
@@ -70,11 +69,6 @@ def _group(name: str, purpose: str) -> typer.Typer:
     return group
 
 
-def _later(group: typer.Typer, prefix: str, name: str, purpose: str) -> None:
-    settings = {**SETTINGS, **later.ANY_ARGUMENTS}
-    group.command(name, context_settings=settings)(later.later(f"{prefix}{name}", purpose))
-
-
 app.command()(run.run)
 app.command()(run.demo)
 app.command()(ingest.ingest)
@@ -97,8 +91,9 @@ _notify.command()(notify.release)
 
 _case = _group("case", "The case directory as evidence.")
 _case.command()(case.verify)
-_later(_case, "case ", "seal", "Make a case read-only and sign it.")
-_later(_case, "case ", "destroy", "Remove a case, keeping custody log and digests.")
+_case.command()(case.export)
+_case.command()(case.seal)
+_case.command()(case.destroy)
 
 _replay = _group("replay", "Reproduce a leak on a live engine.")
 _replay.command()(replay_plan.plan)

@@ -28,11 +28,20 @@ Exit codes: [exit-codes.md](exit-codes.md).
 QUESTIONS_HEAD = """# Questions
 
 `forensics ask CASE QUESTION` answers each of these from the case; `--format csv` or `json` for other programs.
-Made from the headers of `queries/ask/*.sql` by `make docs`; a test keeps it true. How to add one:
-[how-to-add.md](how-to-add.md).
+Made from the headers of `queries/ask/*.sql` and from `queries/questions.toml` by `make docs`; a test keeps it true. How
+to add one: [how-to-add.md](how-to-add.md). What every case must answer stands
+[at the end](#what-every-case-must-answer).
 
-A parameter is given as `--param NAME=VALUE`.
+A parameter is given as `--param NAME=VALUE`. An answer without rows is one row that says why: which stage
+has not run, and what the last column here says.
 """
+
+ACCEPTANCE_HEAD = """
+## What every case must answer
+
+The questions of those who read a case, and what answers each: a named question, a file of the case, or both. A test
+asks all of them of a sample incident and fails where one is without an answer; where the evidence cannot answer, the
+answer says so in a row."""
 
 
 FORMATS_START = "<!-- made by `make docs` from the parsers, profiles and wrappers -->"
@@ -73,12 +82,39 @@ def questions_page() -> str:
     """docs/questions.md."""
     from forensics.case.ask import questions
 
-    lines = [QUESTIONS_HEAD, "| question | what it asks | one row per | parameters |", "|---|---|---|---|"]
+    lines = [QUESTIONS_HEAD, "| question | what it asks | one row per | parameters | no row means |"]
+    lines.append("|---|---|---|---|---|")
     for known in questions():
         grain = known.grain.removeprefix("one row per ")
         parameters = ", ".join(f"`{name}`" for name in known.parameters) or "-"
-        lines.append(f"| `{known.name}` | {known.question} | {grain} | {parameters} |")
+        lines.append(f"| `{known.name}` | {known.question} | {grain} | {parameters} | {known.empty} |")
+    return "\n".join(lines) + "\n" + _acceptance()
+
+
+def _acceptance() -> str:
+    from forensics.case.acceptance import acceptance
+
+    lines = [ACCEPTANCE_HEAD]
+    reader = ""
+    for asked in acceptance():
+        if asked.reader != reader:
+            reader = asked.reader
+            lines += [
+                "",
+                f"### {reader.capitalize()}",
+                "",
+                "| | question | answered by | tested by |",
+                "|---|---|---|---|",
+            ]
+        answers = [f"`ask {name}`" for name in asked.queries] + [f"`{name}`" for name in asked.files]
+        tests = [_ROWS_TESTS] if asked.queries else []
+        cell = ", ".join(f"`{path}`" for path in (*tests, _WALK))
+        lines.append(f"| {asked.number} | {asked.asks} | {', '.join(answers)} | {cell} |")
     return "\n".join(lines) + "\n"
+
+
+_ROWS_TESTS = "tests/case/test_ask.py"
+_WALK = "tests/case/test_acceptance.py"
 
 
 def formats_page(page: str) -> str:

@@ -56,7 +56,9 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | No
         values = [row[index] for row in rows if row[index] is not None]
         numeric.append(bool(values) and all(isinstance(v, int | float) and not isinstance(v, bool) for v in values))
     cells = tuple(tuple(cell(value) for value in row) for row in rows)
-    return Rows(tuple(safe_text(column) for column in columns), cells, tuple(numeric), title)
+    return Rows(
+        tuple(safe_text(c) for c in columns), cells, tuple(numeric), None if title is None else safe_text(title)
+    )
 
 
 @dataclass(frozen=True)
@@ -129,8 +131,8 @@ def box(title: str, sections: Sequence[tuple[str, Sequence[str]]]) -> Panel:
         if index:
             body.append("\n")
         if heading:
-            body.append(f"{heading}\n", style="bold")
+            body.append(f"{safe_text(heading)}\n", style="bold")
         for line in lines:
             body.append(f"  {safe_text(line)}\n")
     body.rstrip()
-    return Panel(body, title=Text(title), title_align="left", expand=False)
+    return Panel(body, title=Text(safe_text(title)), title_align="left", expand=False)

@@ -1,9 +1,11 @@
-"""`forensics review`: record a person's decision about a fragment."""
+"""`forensics review`: walk the fragments that wait and decide; record one decision; list what waits."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,10 +14,17 @@ from forensics.case.errors import UsageError
 from forensics.case.words import counted
 from forensics.cli.ask import MOST_ROWS
 from forensics.cli.options import CaseArgument, Json, Quiet, Verbose
-from forensics.cli.terminal import Result, Terminal, perform
+from forensics.cli.terminal import Result, Terminal, console, perform
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+# What rests on decisions, in order. Each is skipped where nothing changed for it.
+FOLLOWING: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("timeline", {}),
+    ("scope", {}),
+    ("report", {"on_block": "withhold"}),
+)
 
 
 class Category(StrEnum):
@@ -46,11 +55,28 @@ def review(
     case: CaseArgument,
     fragment: Annotated[
         str | None,
-        typer.Argument(metavar="FRAGMENT", help="A fragment id, or its unique beginning; none lists what waits."),
+        typer.Argument(metavar="FRAGMENT", help="A fragment id, or its unique beginning; none: all that wait."),
     ] = None,
     decision: Annotated[Decision | None, typer.Option("--decision", help="The decision.", show_default=False)] = None,
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why.", show_default=False)] = "",
     name: Annotated[str, typer.Option("--name", metavar="TEXT", help="Who decides.", show_default=False)] = "",
+    reveal: Annotated[
+        bool, typer.Option("--reveal", help="Show both passages side by side; each look is logged in custody.")
+    ] = False,
+    walk: Annotated[
+        bool | None,
+        typer.Option(
+            "--walk/--list", help="Walk the fragments, or list them; none: walk on a terminal.", show_default=False
+        ),
+    ] = None,
+    update: Annotated[
+        bool | None,
+        typer.Option(
+            "--update/--no-update",
+            help="Bring verdicts, lists, report and letters up to date; none: after a walk.",
+            show_default=False,
+        ),
+    ] = None,
     category: Annotated[
         Category | None,
         typer.Option(
@@ -63,37 +89,101 @@ def review(
     quiet: Quiet = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Record one decision about a fragment, or list the fragments that wait for one."""
+    """Decide on fragments one by one: accept, reject or unsure. Elsewhere: list them, or record one decision."""
 
     def work(terminal: Terminal) -> Result:
-        from forensics.case.store import Case
-
-        if fragment is None:
-            return _queue(case)
-        if decision is None:
+        if decision is not None:
+            if fragment is None:
+                raise UsageError("--decision needs the FRAGMENT that it is about")
+            about = None if category is None else category.value
+            return _record(terminal, case, fragment, decision.value, reason, name, category=about, update=bool(update))
+        if category is not None:
+            raise UsageError("--category needs --decision")
+        interactive = sys.stdin.isatty() and sys.stdout.isatty() if walk is None else walk
+        if interactive and not json:
+            return _walk(terminal, case, fragment, name, reveal=reveal, update=update is not False)
+        if fragment is not None:
             raise UsageError("a review needs --decision accept, reject or unsure")
-        from forensics.case.category_review import review_category
-        from forensics.case.review import review as record
-
-        with Case.open(case) as opened:
-            if category is None:
-                recorded: Any = record(opened, fragment, decision.value, reason, name)
-            else:
-                recorded = review_category(opened, fragment, category.value, decision.value, reason, name)
-
-        def human() -> Iterable[RenderableType]:
-            from forensics.cli.render import text
-
-            what = "" if category is None else f" of category {category.value}"
-            yield text(f"recorded: {recorded.decision}{what} for fragment {recorded.fragment_id}")
-            yield text(f"next: forensics scope {case}   (brings verdicts and lists up to date)")
-
-        return Result(vars(recorded), human)
+        return _queue(case)
 
     perform("review", case, work, json_output=json, quiet=quiet, verbose=verbose)
 
 
-def _queue(case: CaseArgument) -> Result:
+def _record(
+    terminal: Terminal,
+    case: Path,
+    fragment: str,
+    decision: str,
+    reason: str,
+    name: str,
+    *,
+    category: str | None,
+    update: bool,
+) -> Result:
+    from forensics.case.category_review import review_category
+    from forensics.case.review import review as record
+    from forensics.case.store import Case
+
+    with Case.open(case) as opened:
+        if category is None:
+            recorded: Any = record(opened, fragment, decision, reason, name)
+        else:
+            recorded = review_category(opened, fragment, category, decision, reason, name)
+    warnings = _follow(terminal, case) if update else ()
+
+    def human() -> Iterable[RenderableType]:
+        from forensics.cli.render import text
+
+        what = "" if category is None else f" of category {category}"
+        yield text(f"recorded: {recorded.decision}{what} for fragment {recorded.fragment_id}")
+        yield text(_next(case, updated=update))
+
+    return Result(vars(recorded), human, warnings)
+
+
+def _walk(terminal: Terminal, case: Path, fragment: str | None, name: str, *, reveal: bool, update: bool) -> Result:
+    from forensics.case.review import sitting as sit
+    from forensics.case.store import Case
+    from forensics.cli.review_walk import walk
+
+    with Case.open(case) as opened:
+        sitting = sit(opened, fragment)
+        if sitting.fragments:
+            if not reveal:
+                terminal.log("no text is shown; --reveal shows both passages side by side, and logs each look")
+            walk(sitting, console(), reveal=reveal, name=name)
+        waiting = len(sit(opened).fragments)
+    decided = list(sitting.decided)
+    updated = update and bool(decided)
+    warnings = _follow(terminal, case) if updated else ()
+
+    def human() -> Iterable[RenderableType]:
+        from forensics.cli.render import text
+
+        verb = "waits" if waiting == 1 else "wait"
+        yield text(f"{counted(len(decided), 'decision')} recorded; {counted(waiting, 'fragment')} {verb}")
+        if decided:
+            yield text(_next(case, updated=updated))
+
+    return Result({"decided": [vars(one) for one in decided], "waiting": waiting, "updated": updated}, human, warnings)
+
+
+def _follow(terminal: Terminal, case: Path) -> tuple[str, ...]:
+    """Bring everything that rests on decisions up to date; returns the warnings of the stages."""
+    from forensics.pipeline import run_stage
+
+    with terminal.progress() as progress:
+        summaries = [run_stage(case, stage, settings, progress=progress) for stage, settings in FOLLOWING]
+    return tuple(dict.fromkeys(text for summary in summaries for text in summary.warnings))
+
+
+def _next(case: Path, *, updated: bool) -> str:
+    if updated:
+        return f"verdicts, lists, report and letters of {case} are up to date"
+    return f"next: forensics scope {case}   (brings verdicts and lists up to date)"
+
+
+def _queue(case: Path) -> Result:
     from forensics.case.ask import ask
     from forensics.case.store import Case
 

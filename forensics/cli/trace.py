@@ -41,7 +41,7 @@ def trace(
         from forensics.case.trace import trace as trace_passage
 
         passage = _read(text_file)
-        with Case.open(case) as opened:
+        with Case.open(case, read_only=True) as opened:
             found = trace_passage(opened, passage)
 
         def human() -> Iterable[RenderableType]:

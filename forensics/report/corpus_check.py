@@ -19,7 +19,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -65,7 +66,7 @@ def check_views(case: Case, files: Sequence[Outgoing], views: Sequence[View], al
     """The same for files that are unfolded already. One pass over the texts of the case, whatever the files."""
     if not views:
         return []
-    by_path = {file.path: file for file in files}
+    by_path = {file.path: replace(file, own=_own_forms(file)) for file in files}
     buffer, offsets = pack([view.text for view in views])
     own_texts = [*allowed, *FIELD_PATHS]
     own = SeedTable.over(every_gram(*pack(own_texts)).hashes)
@@ -222,6 +223,8 @@ def _called(
         starts[words[0]].append(words)
     for view in views:
         file = files[view.path]
+        if starts.keys().isdisjoint(_WORD.findall(view.text.casefold())):
+            continue
         mine = [tuple(word.casefold() for word in _WORD.findall(name)) for name in (*file.own, file.tenant or "")]
         said = [(match.group().casefold(), match.start()) for match in _WORD.finditer(view.text)]
         for place, (word, at) in enumerate(said):
@@ -243,6 +246,17 @@ def _first(text: str, unit: int, weight: int) -> int:
         weight -= int(heavy[unit])
         unit -= 1
     return int(folded.positions[unit])
+
+
+def _own_forms(file: Outgoing) -> tuple[str, ...]:
+    """What the addressee is called, in every form that a file can be read in: a name with markup in it too."""
+    return _forms((*file.own, *([file.tenant] if file.tenant is not None else [])))
+
+
+@lru_cache(maxsize=4096)
+def _forms(names: tuple[str, ...]) -> tuple[str, ...]:
+    given = (unfold("own", name.encode("utf-8", "surrogatepass")).views for name in names)
+    return tuple(sorted({*names, *(view.text for views in given for view in views[:-1])}))
 
 
 def _within(words: tuple[str, ...], name: tuple[str, ...]) -> bool:

@@ -20,7 +20,6 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
 from urllib.parse import unquote_to_bytes
 
 DEPTH = 3
@@ -29,15 +28,20 @@ MOST_MEMBERS = 1_000
 MOST_VIEWS = 10_000
 SHORTEST = 8  # bytes that an encoded passage must hold to be worth a look
 
-# Attributes whose values a reader sees or hears come with `as read`; all others are in the text as it stands.
-_SHOWN = {"title", "alt", "href", "src", "content", "aria-label", "aria-description", "value", "placeholder"}
+_TAG = re.compile(
+    r"<[/!?]?[A-Za-z](?>[^<>\"']{0,2000})(?>(?:\"[^\"]{0,4000}\"|'[^']{0,4000}')(?>[^<>\"']{0,2000})){0,40}>"
+)
+_EDGES = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>")
 _ESCAPE = re.compile(
     r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|U([0-9A-Fa-f]{8})|([nrtbf/\"'\\]))"
 )
 _PERCENT = re.compile(r"%[0-9A-Fa-f]{2}")
 _QUOTED = re.compile(r"=[0-9A-Fa-f]{2}|=\r?\n")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{12,}={0,2}")
-_WRAPPED = re.compile(r"(?:[A-Za-z0-9+/]{20,}={0,2}\r?\n[ \t]*)+[A-Za-z0-9+/]+={0,2}")
+# From the beginning of a run of signs only: tried from each sign of a long one, it would take the square of its length.
+_WRAPPED = re.compile(r"(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{20,}={0,2}\r?\n[ \t]*)+[A-Za-z0-9+/]+={0,2}")
+# Base64 of any text of that length has both; one that has not is met once in thousands.
+_MIXED = re.compile(r"[A-Z][^A-Z]*[a-z]|[a-z][^a-z]*[A-Z]")
 _HEX = re.compile(r"(?:[0-9A-Fa-f]{2}[ :]?){12,}")
 # Of Markdown, inside a word: outside of words they part nothing.
 _MARKS = re.compile(r"(?<=[\w.@-])(?:[*`]{1,3}|~~)(?=[\w@-]|\.\w)|\\(?=[!-/:-@\[-`{-~])")
@@ -179,7 +183,7 @@ def _layers(text: str) -> Iterator[tuple[str, str | bytes]]:
         if strings is not None:
             yield "strings", strings
     if "<" in text:
-        yield "as read", _markup_text(text)
+        yield from _markup(text)
     elif "&" in text:
         plain = html.unescape(text)
         if plain != text:
@@ -195,6 +199,8 @@ def _layers(text: str) -> Iterator[tuple[str, str | bytes]]:
     if _QUOTED.search(text):
         yield "quoted-printable", quopri.decodestring(text.encode("utf-8", "replace")).decode("utf-8", "replace")
     for match in (*_BASE64.finditer(text), *_WRAPPED.finditer(text)):
+        if not _MIXED.search(match.group()):
+            continue  # a word, a number, a digest
         for inner in _base64(match.group()):
             yield f"base64 at {match.start()}", inner
     for match in _HEX.finditer(text):
@@ -249,39 +255,15 @@ def _json_strings(value: object) -> Iterator[str]:
                 waiting += reversed(item)
 
 
-class _Reader(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.pieces: list[str] = []
-        self.hidden = 0
+def _markup(text: str) -> Iterator[tuple[str, str]]:
+    """Markup without its tags, and the tags; entities undone. By patterns of bounded reach and not by a parser: the
+    standard one takes the square of the length of markup that never closes.
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.hidden += tag in ("style", "script")
-        self.pieces += [f" {value} " for name, value in attrs if name in _SHOWN and value]
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.pieces += [f" {value} " for name, value in attrs if name in _SHOWN and value]
-
-    def handle_endtag(self, tag: str) -> None:
-        self.hidden -= tag in ("style", "script")
-
-    def handle_comment(self, data: str) -> None:
-        self.pieces.append(data)
-
-    def unknown_decl(self, data: str) -> None:
-        self.pieces.append(data)
-
-    def handle_data(self, data: str) -> None:
-        if not self.hidden:
-            self.pieces.append(data)
-
-
-def _markup_text(text: str) -> str:
-    reader = _Reader()
-    try:
-        reader.feed(text)
-        reader.close()
-    except (AssertionError, ValueError):  # markup that the parser gives up on: tags out by hand
-        return html.unescape(re.sub(r"<[^>]*>", "", text))
-    # Tags part no words: a passage is found across them.
-    return "".join(reader.pieces)
+    Tags part no words: a passage is found across them. Where entities hide signs, once more with tags as spaces, so
+    that a number does not grow into its neighbour; without entities the text as it stands shows that.
+    """
+    bare = _EDGES.sub("", text)
+    yield "as read", html.unescape(_TAG.sub("", bare))
+    if "&" in text:
+        yield "as read, apart", html.unescape(_TAG.sub(" ", bare))
+        yield "tags", html.unescape(" ".join(_TAG.findall(text)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -10,6 +11,9 @@ import orjson
 
 from forensics.case.store import Case
 from forensics.report.render import NOT_MEASURED, minute_down, minute_up, thousands
+
+_RARE = 1e-6
+_SELDOM = 0.01
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,10 @@ class Numbers:
         """Whether the figure exists and was measured."""
         return name in self.rows and self.rows[name].value is not None
 
+    def total(self, name: str) -> int:
+        """The total of a share; 0 where the figure is absent, for conditions."""
+        return (self.rows[name].total or 0) if name in self.rows else 0
+
     def value(self, name: str) -> Any:
         """The bare value, for conditions."""
         return self.rows[name].value
@@ -70,11 +78,37 @@ class Numbers:
     def interval(self, name: str) -> str:
         """`0.1 % to 2.3 %`, or that the rate is not known."""
         row = self.rows[name]
-        if row.low is None or row.high is None:
-            return "not known"
+        if row.high is None:
+            return "not known" if row.low is None else f"at least {100 * row.low:.3g} %"
+        if row.low is None:
+            return f"at most {100 * row.high:.3g} %"
         if row.n == 0:
             return f"at most {100 * row.high:.3g} %"
         return f"{100 * row.low:.3g} % to {100 * row.high:.3g} %"
+
+    def brief(self, name: str) -> str:
+        """`155`, or in a word why not: `not measured`, `not assessable`, `not known`."""
+        if self.known(name):
+            return self.count(name)
+        why = self.method(name).partition(":")[0]
+        return why if why in ("not measured", "not assessable") else "not known"
+
+    def limits(self, name: str) -> str:
+        """Limits of a count: `150 to 171`, `at most 171`, or nothing."""
+        row = self.rows[name]
+        if row.high is None:
+            return "" if row.low is None else f"at least {thousands(round(row.low))}"
+        high = thousands(math.ceil(row.high))
+        return f"at most {high}" if row.low is None else f"{thousands(math.floor(row.low))} to {high}"
+
+    def chance(self, name: str) -> str:
+        """A probability in words: `below 1 in 1,000,000`, `about 1 in 12`, `2.5 %`, or that it is not known."""
+        value = self.rows[name].value
+        if value is None:
+            return "not known"
+        if value < _RARE:
+            return f"below 1 in {thousands(round(1 / _RARE))}"
+        return f"about 1 in {thousands(round(1 / value))}" if value < _SELDOM else f"{100 * value:.2g} %"
 
     def measured(self, name: str) -> str:
         """`155 (how)`, or only why it was not measured."""
@@ -88,10 +122,9 @@ class Numbers:
         """Every figure whose name begins with `prefix`, sorted."""
         return [self.rows[name] for name in sorted(self.rows) if name.startswith(prefix)]
 
-    def periods(self) -> list[Number]:
-        """The rates, in the order of time."""
-        names = ("rate.before_window", "rate.in_window", "rate.after_window", "rate.whole")
-        return [self.rows[name] for name in names if name in self.rows]
+    def moment(self, name: str) -> int | None:
+        """A time in microseconds since 1970; None where the figure is absent or not known."""
+        return _microseconds(self.rows[name].value) if name in self.rows else None
 
     def minute_down(self, name: str) -> str:
         """A time down to the minute."""

@@ -11,15 +11,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from forensics.report.steps import IncidentStep
+
 if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Colours that matplotlib writes and the page then replaces by its own.
-_INK, _ACCENT, _MUTED, _SOFT = "#010203", "#010204", "#010205", "#010206"
-_PAGE = {_INK: "currentColor", _ACCENT: "var(--accent)", _MUTED: "var(--muted)", _SOFT: "var(--soft)"}
+_INK, _ACCENT, _MUTED, _SOFT, _PAPER = "#010203", "#010204", "#010205", "#010206", "#010207"
+_PAGE = {
+    _INK: "currentColor",
+    _ACCENT: "var(--accent)",
+    _MUTED: "var(--muted)",
+    _SOFT: "var(--soft)",
+    _PAPER: "var(--paper)",
+}
 _MATRIX = 20
+_DARK = 0.7  # share of the accent from which on a number in it takes the colour of the page
 
 
 @dataclass(frozen=True)
@@ -30,6 +39,9 @@ class Bucket:
     responses: int
     affected: int
     possible: int
+    examined: int = 0
+    low: float | None = None  # limits of the share of affected ones among the examined, 0..1
+    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -92,7 +104,7 @@ def slot_lanes(lanes: Lanes, name: str) -> Markup:
         head = (max(recipient.start, min(source.end, recipient.end)), recipient.lane)
         axes.annotate("", xy=head, xytext=(min(source.end, head[0]), source.lane), arrowprops=arrow)
         for role, bar in (("source", source), ("recipient", recipient)):
-            axes.text((bar.start + bar.end) / 2, bar.lane, role, ha="center", va="center", fontsize=7, color=_INK)
+            axes.text((bar.start + bar.end) / 2, bar.lane, role, ha="center", va="center", fontsize=7, color=_PAPER)
     axes.set_yticks(range(len(lanes.labels)), lanes.labels, fontsize=7)
     axes.set_ylim(max(1, len(lanes.labels)) - 0.5, -0.5)
     axes.set_xlabel("seconds")
@@ -101,23 +113,60 @@ def slot_lanes(lanes: Lanes, name: str) -> Markup:
 
 
 def affected_over_time(buckets: Sequence[Bucket]) -> Markup:
-    """Affected and possible responses per bucket above, all responses below."""
-    figure = _figure(3.6)
-    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
+    """Share of affected responses with its interval above, affected and possible ones in the middle, all below."""
+    figure = _figure(5.4)
+    share, upper, lower = figure.subplots(3, 1, sharex=True, height_ratios=(2.2, 1.6, 1))
     places = range(len(buckets))
+    for place, bucket in enumerate(buckets):
+        if bucket.low is None or bucket.high is None or not bucket.examined:
+            continue
+        share.plot((place, place), (100 * bucket.low, 100 * bucket.high), color=_MUTED, linewidth=1.4)
+        share.plot(place, 100 * bucket.affected / bucket.examined, "o", color=_ACCENT, markersize=4)
+    share.set_ylim(bottom=0)
+    share.set_ylabel("% affected")
     affected = [bucket.affected for bucket in buckets]
     upper.bar(places, affected, width=0.9, color=_ACCENT, label="probable or better")
     upper.bar(places, [b.possible for b in buckets], width=0.9, bottom=affected, color=_MUTED, label="weaker")
     lower.bar(places, [bucket.responses for bucket in buckets], width=0.9, color=_SOFT)
-    upper.set_ylabel("with foreign text")
-    lower.set_ylabel("all responses")
+    upper.set_ylabel("affected")
+    lower.set_ylabel("all")
     _legend(upper)
     step = max(1, -(-len(buckets) // 5))
     lower.set_xticks(list(places)[::step], [bucket.label.replace(" ", "\n") for bucket in buckets[::step]])
-    for axes in (upper, lower):
+    for axes in (share, upper, lower):
         _plain(axes)
+    for axes in (upper, lower):
         _whole_numbers(axes)
-    return _svg(figure, "time", "Responses with foreign text over time, above all responses over time")
+    return _svg(
+        figure,
+        "time",
+        "Share of responses with foreign text over time with its interval, above their number and all responses",
+    )
+
+
+def incident(steps: Sequence[IncidentStep]) -> Markup | None:
+    """The known steps on an axis of minutes from the first of them, with the intervals of what is estimated."""
+    known = [step for step in steps if step.at is not None]
+    if len(known) < 2:
+        return None
+    origin = min(step.at for step in known if step.at is not None)
+    figure = _figure(0.8 + 0.3 * len(known))
+    axes = figure.subplots()
+    for lane, step in enumerate(known):
+        if step.low is not None and step.high is not None:
+            ends = ((step.low - origin) / 6e7, (step.high - origin) / 6e7)
+            axes.plot(ends, (lane, lane), color=_MUTED, linewidth=3)
+        sign = "o" if step.status == "known" else "D"
+        axes.plot(((step.at or 0) - origin) / 6e7, lane, sign, color=_ACCENT, markersize=6)
+    axes.set_yticks(range(len(known)), [step.name for step in known], fontsize=8)
+    axes.set_ylim(len(known) - 0.5, -0.5)
+    axes.set_xlabel(f"minutes from {known[0].name}" if known[0].at == origin else "minutes from the first of them")
+    axes.grid(axis="x", color=_SOFT, linewidth=0.5, alpha=0.6)
+    axes.set_axisbelow(True)
+    _plain(axes)
+    return _svg(
+        figure, "steps", "The known steps of the incident over time, with intervals of those that are estimated"
+    )
 
 
 def who_to_whom(pairs: Sequence[Pair]) -> Markup:
@@ -140,7 +189,8 @@ def who_to_whom(pairs: Sequence[Pair]) -> Markup:
         x, y = recipients.index(recipient), sources.index(source)
         shade = 0.25 + 0.75 * fragments / most
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, color=_ACCENT, alpha=shade, linewidth=0))
-        axes.text(x, y, str(fragments), ha="center", va="center", fontsize=7, color=_INK)
+        ink = _PAPER if shade > _DARK else _INK
+        axes.text(x, y, str(fragments), ha="center", va="center", fontsize=7, color=ink)
     axes.set_xlim(-0.5, max(1, len(recipients)) - 0.5)
     axes.set_ylim(max(1, len(sources)) - 0.5, -0.5)
     axes.set_xticks(range(len(recipients)), recipients, rotation=90, fontsize=7)
@@ -159,11 +209,12 @@ def fragment_lengths(steps: Sequence[Step]) -> Markup:
     strong = [step.strong for step in steps]
     axes.bar(places, strong, color=_ACCENT, label="probable or better")
     axes.bar(places, [step.weak for step in steps], bottom=strong, color=_MUTED, label="weaker")
-    axes.set_xticks(list(places), [step.label for step in steps], fontsize=8)
+    axes.set_xticks(list(places), [step.label for step in steps])
     axes.set_xlabel("characters")
     axes.set_ylabel("fragments")
     _legend(axes)
     _plain(axes)
+    axes.tick_params(axis="x", labelsize=7 if len(steps) > 7 else 8)
     _whole_numbers(axes)
     return _svg(figure, "lengths", "Number of fragments by length")
 

@@ -168,7 +168,7 @@ class CheckResult:
 
 
 def check(case: Case, tenant_refs: Sequence[str] = ()) -> CheckResult:
-    """Check every file that lies in `report/` and `notify/` as it is now, and each letter for what it lacks.
+    """Check every file in `report/` and `notify/` and the trace as they are now, and each letter for what it lacks.
 
     With `tenant_refs` only these letters. Writes `egress_check.json` into the folder of each letter that passes.
     Raises HashMismatch where a released file is not what was released.
@@ -176,6 +176,9 @@ def check(case: Case, tenant_refs: Sequence[str] = ()) -> CheckResult:
     notices = _chosen(case, tenant_refs)
     _check_released(case)
     files = _lying(case, ["report", "notify"] if not tenant_refs else [f"notify/{n.tenant_ref}" for n in notices])
+    trace = case.out / "trace.json"  # it is made to leave the house too
+    if not tenant_refs and trace.is_file():
+        files["out/trace.json"] = trace.read_bytes()
     allowed = allowed_texts(case)
     hits = held_back(case, files, allowed.texts)
     for notice in notices:

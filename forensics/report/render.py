@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 NOT_MEASURED = "not measured"
+_WHOLE = 1000  # from which on a fraction is not shown
 # What can start markup in the middle of a line, a bare link, or a list or heading at its beginning.
 _ACTIVE = re.compile(r"[\\`*_\[\]<>|~&!#@$]|:(?=/)|(?<=www)\.|^[-+=]|(?<=^\d)[.)]", re.IGNORECASE)
 
@@ -79,7 +80,13 @@ def environment(markup: str) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters.update(thousands=thousands, minute_down=minute_down, minute_up=minute_up)
+    made.filters.update(
+        thousands=thousands,
+        minute_down=minute_down,
+        minute_up=minute_up,
+        percent_range=percent_range,
+        capitalized=capitalized,
+    )
     made.filters["code"] = safe_text if html else markdown_code
     made.filters["ident"] = html_code if html else markdown_code
     # What a macro wrote is markup already: its values were escaped inside it.
@@ -102,18 +109,32 @@ def template_source(name: str) -> str:
 
 @cache
 def template_texts() -> tuple[str, ...]:
-    """The words of our own in the templates, without tags and expressions."""
-    return tuple(
+    """The words of our own in the templates: without tags and expressions, and the labels and phrases of languages."""
+    plain = (
         re.sub(r"<[^>]*>", " ", re.sub(r"\{[{%#].*?[}%#]\}", " ", template_source(name), flags=re.DOTALL))
         for name in template_names()
     )
+    words = (name for name in template_names() if name.startswith("words."))
+    return (*plain, *(" | ".join(re.findall(r'"([^"\n]*)"', template_source(name))) for name in words))
 
 
 def thousands(value: int | float | None) -> str:
     """A count with separators; `not measured` for None."""
     if value is None:
         return NOT_MEASURED
-    return f"{value:,}" if isinstance(value, int) or value == int(value) else f"{value:,.4g}"
+    if isinstance(value, int) or value == int(value):
+        return f"{int(value):,}"
+    return f"{round(value):,}" if value >= _WHOLE else f"{value:.4g}"
+
+
+def capitalized(text: str) -> str:
+    """A sentence with its first letter large; the rest as it is."""
+    return text[:1].upper() + text[1:]
+
+
+def percent_range(low: float | None, high: float | None) -> str:
+    """Limits of a share, 0..1, as `0.1 % to 2.3 %`; `not known` without them."""
+    return "not known" if low is None or high is None else f"{100 * low:.2g} % to {100 * high:.3g} %"
 
 
 def minute_down(microseconds: int | None) -> str:

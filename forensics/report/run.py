@@ -19,14 +19,18 @@ from forensics.case.pseudonyms import load_pseudonyms
 from forensics.case.stage import Summary, run_stage
 from forensics.case.store import Case
 from forensics.case.words import counted
+from forensics.report import tables
+from forensics.report.data import FOLDER, NAMES, data_files
 from forensics.report.egress import Hit
 from forensics.report.figures import Numbers
 from forensics.report.gate import allowed_texts, held_back
 from forensics.report.notices import FILES, Notice, Settings, changes_of, file_name, keep, render_notices
 from forensics.report.render import environment
-from forensics.report.view import draw, draw_leaks, load_view, share_table
+from forensics.report.view import draw, draw_leaks, load_view
 
 Progress = Callable[[str, int, int], None]
+DOCUMENTS = ("report/report.html", "report/report.md", "report/postmortem.md")
+REPORT_FILES = (*DOCUMENTS, *(f"{FOLDER}/{name}" for name in NAMES))
 LETTER_FILE = re.compile(r"(letter|fields|regimes|attachment|changes|egress_check|release)(-v\d+)?\.[a-z]+")
 
 
@@ -62,21 +66,27 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
 
 
 def render_report(case: Case, parameters: Parameters) -> dict[str, bytes]:
-    """`report.html` and `report.md`, not yet checked or written."""
+    """`report.html`, `report.md`, `postmortem.md` and the data of the pictures, not yet checked or written."""
     pseudonyms = load_pseudonyms(case)
     numbers = Numbers.load(case)
     view = load_view(case, pseudonyms, parameters.request_rows, parameters.leak_pictures)
     values = {
         "numbers": numbers,
         "view": view,
-        "scope_rows": share_table(numbers),
+        "scope_rows": tables.scope_rows(numbers),
+        "bounds": tables.bound_rows(numbers),
+        "coverage": tables.coverage_rows(numbers),
+        "periods": tables.period_rows(numbers),
+        "controls": tables.control_rows(numbers),
+        "recall": tables.recall_rows(numbers),
         "pictures": draw(view),
         "leaks": draw_leaks(view),
     }
-    return {
-        f"report/report.{markup}": environment(markup).get_template(f"report.{markup}.j2").render(values).encode()
-        for markup in ("html", "md")
+    files = {
+        path: environment(path.rpartition(".")[2]).get_template(f"{path.partition('/')[2]}.j2").render(values).encode()
+        for path in DOCUMENTS
     }
+    return files | data_files(view)
 
 
 def _write(case: Case, parameters: Parameters, progress: Progress | None) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -118,9 +128,9 @@ def blocked(hits: list[Hit], so: str) -> EgressBlocked:
 def _remove_stale(case: Case, kept: set[str], notices: list[Notice]) -> None:
     """Remove our own files of earlier runs that the case does not call for any more; never what somebody else put
     there, and nothing of a letter that was released."""
-    for name in ("report.html", "report.md"):
-        path = case.root / "report" / name
-        if f"report/{name}" not in kept and path.is_file():
+    for name in REPORT_FILES:
+        path = case.root / name
+        if name not in kept and path.is_file():
             path.unlink()
     pseudonyms = load_pseudonyms(case)
     tenant_of = {code: tenant for tenant, code in pseudonyms.tenants.items()}
@@ -144,7 +154,7 @@ def _complete(case: Case, figures: dict[str, Any]) -> bool:
     """Whether every file that the last run wrote is there."""
     pseudonyms = load_pseudonyms(case)
     latest = {row[0]: row[1] for row in case.rows("report/notices")}
-    expected = {"report/report.html", "report/report.md"} | {
+    expected = set(REPORT_FILES) | {
         f"notify/{pseudonyms.tenant(tenant_id)}/{file_name(name, version)}"
         for tenant_id, version in latest.items()
         for name in FILES

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from forensics.case.intervals import exact_limits
 from forensics.case.pseudonyms import Pseudonyms
 from forensics.case.store import Case
 from forensics.report import pictures
 from forensics.report.causes import Causes, load_causes
 from forensics.report.figures import Numbers
-from forensics.report.render import minute_down
+from forensics.report.render import minute_down, thousands
+from forensics.report.steps import IncidentStep, incident_steps
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -72,6 +75,49 @@ class WorkerRow:
 
 
 @dataclass(frozen=True)
+class HourRow:
+    """One hour of receipt, and what of it could not be examined."""
+
+    hour: str
+    requests: int
+    not_examinable: int
+    tenants: int
+
+
+@dataclass(frozen=True)
+class UnreadRow:
+    """One customer of whom something could not be examined."""
+
+    tenant_ref: str
+    requests: int
+    not_examinable: int
+
+
+@dataclass(frozen=True)
+class RecordRow:
+    """What kind of content leaked; counts are words where they are not known."""
+
+    category: str
+    status: str
+    records: str
+    checked: str
+    responses: int
+    method: str
+
+
+@dataclass(frozen=True)
+class DetectionRow:
+    """One way to notice a leak, and what it would have caught; counts are words where they are not known."""
+
+    way: str
+    needs: str
+    caught: str
+    fires_first: str
+    false_alarms: str
+    why: str
+
+
+@dataclass(frozen=True)
 class ReplayRow:
     """One leak of a replay. `arms`: name, hits, trials, and the exact interval as words."""
 
@@ -103,11 +149,21 @@ class ReportView:
     timeline_notes: tuple[str, ...]
     replays: tuple[ReplayRow, ...]
     causes: Causes
+    steps: tuple[IncidentStep, ...]
+    hours: tuple[HourRow, ...]
+    unread: tuple[UnreadRow, ...]
+    unread_left_out: int
+    detection: tuple[DetectionRow, ...]
+    records: tuple[RecordRow, ...]
+
+
+_BUCKETS = 48  # at most so many in the picture, so that each holds enough responses for an interval
+_UNREAD = 20  # customers with unread requests that are listed
 
 
 def load_view(case: Case, pseudonyms: Pseudonyms, most_rows: int, leak_pictures: int = 12) -> ReportView:
     """What the report prints of the tables of the case: at most `most_rows` requests, `leak_pictures` drawn leaks."""
-    width = case.rows("report/bucket_seconds")[0][0] * 1_000_000
+    unread = case.rows("report/not_examinable_tenants")
     requests = case.rows("report/requests", {"rows": most_rows})
     return ReportView(
         case_ref=pseudonyms.case_ref,
@@ -152,10 +208,7 @@ def load_view(case: Case, pseudonyms: Pseudonyms, most_rows: int, leak_pictures:
                 key=lambda row: row.worker_ref,
             )
         ),
-        buckets=tuple(
-            pictures.Bucket(label, responses, affected, possible)
-            for _, label, responses, affected, possible in case.rows("report/affected_over_time", {"width_us": width})
-        ),
+        buckets=_buckets(case),
         lengths=_lengths(case),
         kinds=tuple(case.rows("report/by_kind")),
         exclusions=tuple(case.rows("report/excluded_runs")),
@@ -165,7 +218,57 @@ def load_view(case: Case, pseudonyms: Pseudonyms, most_rows: int, leak_pictures:
         timeline_notes=tuple(row[0] for row in case.rows("report/timeline_notes")),
         replays=tuple(sorted(_replays(case, pseudonyms), key=lambda row: (row.request_ref, row.plan, row.because))),
         causes=load_causes(case, pseudonyms, leak_pictures),
+        steps=incident_steps(
+            Numbers.load(case),
+            {key: value for tenant, key, value, *_ in case.rows("report/notice_facts") if not tenant},
+        ),
+        hours=tuple(HourRow(minute_down(hour), *rest) for hour, *rest in case.rows("report/not_examinable_hours")),
+        unread=tuple(
+            sorted(
+                (UnreadRow(pseudonyms.tenant(tenant_id), *rest) for tenant_id, *rest in unread[:_UNREAD]),
+                key=lambda row: (-row.not_examinable, row.tenant_ref),
+            )
+        ),
+        unread_left_out=max(0, len(unread) - _UNREAD),
+        detection=tuple(_detection(row) for row in case.rows("ask/earlier_detection")),
+        records=tuple(_record(row) for row in case.rows("ask/records")),
     )
+
+
+def _buckets(case: Case) -> tuple[pictures.Bucket, ...]:
+    """Responses over time in the buckets of the timeline, several together where there are many of them."""
+    width = case.rows("report/bucket_seconds")[0][0] * 1_000_000
+    rows = case.rows("report/affected_over_time", {"width_us": width})
+    if len(rows) > _BUCKETS:
+        width *= -(-len(rows) // _BUCKETS)
+        rows = case.rows("report/affected_over_time", {"width_us": width})
+    limits = exact_limits([(affected, examined) for _, _, _, examined, affected, _ in rows])
+    return tuple(
+        pictures.Bucket(label, responses, affected, possible, examined, *(limit or (None, None)))
+        for (_, label, responses, examined, affected, possible), limit in zip(rows, limits, strict=True)
+    )
+
+
+def _record(row: tuple[Any, ...]) -> RecordRow:
+    category, status, records, checked, responses, method = row
+    counts = ("not known" if records is None else thousands(records), "" if checked is None else thousands(checked))
+    return RecordRow(category.replace("_", " "), status.replace("_", " "), *counts, responses, method)
+
+
+def _detection(row: tuple[Any, ...]) -> DetectionRow:
+    way, needs, caught, affected, first, alarms, unaffected, why = row
+    return DetectionRow(
+        way,
+        needs,
+        "not known" if caught is None else f"{thousands(caught)} of {thousands(affected)}",
+        "" if first is None else minute_down(_utc_microseconds(first)),
+        "not known" if alarms is None else f"{thousands(alarms)} of {thousands(unaffected)}",
+        why,
+    )
+
+
+def _utc_microseconds(moment: datetime) -> int:
+    return (moment - datetime(1970, 1, 1)) // timedelta(microseconds=1)
 
 
 def _replays(case: Case, pseudonyms: Pseudonyms) -> Iterable[ReplayRow]:
@@ -182,6 +285,7 @@ def draw(view: ReportView) -> dict[str, Markup | None]:
     """The pictures of the view; None where there is nothing to draw."""
     pairs = [pictures.Pair(row.source_ref, row.recipient_ref, row.fragments) for row in view.pairs]
     return {
+        "steps": pictures.incident(view.steps),
         "time": pictures.affected_over_time(view.buckets) if view.buckets else None,
         "matrix": pictures.who_to_whom(pairs) if pairs else None,
         "lengths": pictures.fragment_lengths(view.lengths) if view.lengths else None,
@@ -194,21 +298,6 @@ def draw_leaks(view: ReportView) -> list[tuple[str, str, Markup]]:
         (leak.fragment_id, leak.worker_refs, pictures.slot_lanes(leak.lanes, f"leak{number}"))
         for number, leak in enumerate(view.causes.leaks, start=1)
     ]
-
-
-def share_table(numbers: Numbers) -> list[tuple[str, tuple[str, ...]]]:
-    """The scope table: what was counted, at which level of certainty."""
-    levels = ("confirmed", "probable_or_better", "possible_or_better", "undetermined")
-    rows = (
-        ("responses with foreign text", "responses"),
-        ("customers that received it", "recipient_tenants"),
-        ("customers whose text it is, sets included", "source_tenants"),
-        ("of these named alone at least once", "source_tenants_named_alone"),
-        ("source requests", "source_requests"),
-        ("fragments", "fragments"),
-        ("foreign characters", "foreign_characters"),
-    )
-    return [(label, tuple(numbers.of(f"{name}.{level}") for level in levels)) for label, name in rows]
 
 
 def _lengths(case: Case) -> tuple[pictures.Step, ...]:

@@ -44,6 +44,7 @@ class Breach:
 
 def from_controls(case: Case, confidence: float) -> Iterator[Number]:
     """The controls' figures by name, and the bounds that follow."""
+    yield _unexamined(case)
     rows = case.rows("scope/controls")
     if not rows or not all(row[-1] for row in rows):
         method = STALE if rows else NOT_MEASURED
@@ -64,10 +65,20 @@ def from_controls(case: Case, confidence: float) -> Iterator[Number]:
     yield _upper(case, recall, confidence)
 
 
+def _unexamined(case: Case) -> Number:
+    """What is found, and all that could not be examined: a bound that assumes nothing of the latter."""
+    requests, _, unread, affected = case.rows("scope/examined")[0]
+    method = (
+        f"found responses ({affected}) and every request that could not be examined ({unread}), whatever it holds; "
+        "says nothing of leaks that were missed in what was examined"
+    )
+    return Number("upper_bound.unexamined_all", affected + unread, method, affected + unread, requests)
+
+
 def _upper(case: Case, recall: Mapping[str, Recall], confidence: float) -> Number:
     name = "upper_bound.responses"
     classes = [row[1] for row in case.rows("scope/accepted_classes")]
-    requests, examined = case.rows("scope/examined")[0]
+    requests, examined, _, _ = case.rows("scope/examined")[0]
     if not classes:
         return Number(
             name, None, f"nothing is probable, and no recall turns nothing into a bound; see elusion.responses; {FLOOR}"

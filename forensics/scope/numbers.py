@@ -5,32 +5,23 @@ Every figure that a report prints stands here once, by name. The counts are SQL;
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import orjson
 
+from forensics.case.intervals import Interval, exact_interval
 from forensics.case.store import Case
 from forensics.scope.bounds import from_controls
 from forensics.scope.causes import from_timeline
+from forensics.scope.ending import from_window
+from forensics.scope.lower import lower_bound
 from forensics.scope.number import Number, Scalar
 
 __all__ = ["Interval", "Number", "Scalar", "collect", "exact_interval", "numbers_table"]
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A binomial rate with its exact bounds."""
-
-    rate: float | None
-    low: float | None
-    high: float | None
-    method: str
 
 
 def collect(case: Case, confidence: float) -> list[Number]:
@@ -42,7 +33,8 @@ def collect(case: Case, confidence: float) -> list[Number]:
     ]
     numbers += [Number(name, value, method) for name, value, method in case.rows("scope/window")]
     numbers += _rates(case, confidence)
-    numbers += _bounds(case)
+    numbers += from_window(case, confidence)
+    numbers.append(lower_bound(case))
     numbers += _lengths(case)
     numbers += from_controls(case, confidence)
     numbers += from_timeline(case)
@@ -67,20 +59,6 @@ def numbers_table(numbers: list[Number]) -> pa.Table:
     )
 
 
-def exact_interval(hits: int, total: int, confidence: float) -> Interval:
-    """Clopper-Pearson interval of a rate; for no hits the one-sided upper limit (the rule of three)."""
-    level = f"{confidence * 100:g} %"
-    if total == 0:
-        return Interval(None, None, None, "no examined response in this period: the rate is not known")
-    from scipy.stats import binomtest
-
-    if hits == 0:
-        upper = binomtest(0, total, alternative="less").proportion_ci(confidence, method="exact").high
-        return Interval(0.0, 0.0, float(upper), f"exact one-sided {level} upper limit for no hit (rule of three)")
-    bounds = binomtest(hits, total).proportion_ci(confidence, method="exact")
-    return Interval(hits / total, float(bounds.low), float(bounds.high), f"exact {level} interval (Clopper-Pearson)")
-
-
 _PERIODS = {
     "rate.before_window": "affected among examined responses before the window: none, by the window's definition",
     "rate.in_window": "affected among examined responses received in the window",
@@ -94,29 +72,6 @@ def _rates(case: Case, confidence: float) -> Iterator[Number]:
         interval = exact_interval(hits, total, confidence)
         method = f"{_PERIODS[name]}; {interval.method}"
         yield Number(name, interval.rate, method, hits, total, interval.low, interval.high)
-
-
-def _bounds(case: Case) -> Iterator[Number]:
-    confirmed, responses, with_q, worst_q = case.rows("scope/lower_bound")[0]
-    name = "lower_bound.responses"
-    if confirmed:
-        yield Number(name, confirmed, "confirmed responses", n=confirmed, total=responses)
-        return
-    if not responses:
-        yield Number(name, 0, "no response is probable or better", n=0, total=0)
-        return
-    if not with_q:
-        method = (
-            "not assessable: nothing is confirmed, and without q-values the expected number of false ones is unknown"
-        )
-        yield Number(name, None, method, n=0, total=responses)
-        return
-    # The worst q bounds the share of false ones in the whole set; rounding keeps the bound on the safe side.
-    bound = math.floor(with_q * (1 - min(1.0, worst_q)) + 1e-9)
-    method = "nothing is confirmed yet: probable responses with a q-value, less the false ones expected at the worst q"
-    if with_q < responses:
-        method += "; probable responses without a q-value are left out, as their expected false ones are not assessable"
-    yield Number(name, bound, method, n=with_q, total=responses)
 
 
 def _lengths(case: Case) -> Iterator[Number]:

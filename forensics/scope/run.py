@@ -99,7 +99,10 @@ def _summary(by_name: dict[str, numbers.Scalar], slices: int, arrows: int) -> di
 
 def _warnings(case: Case, by_name: dict[str, numbers.Scalar]) -> tuple[str, ...]:
     against, too_weak, memory = case.rows("scope/conflicts")[0]
+    other_sources, gone = case.rows("scope/lapsed_reviews")[0]
     found = {
+        "fragments were decided on when other sources were named: they wait for a new decision": other_sources,
+        "decided fragments are gone or have changed: their decisions do not count (forensics ask CASE reviews)": gone,
         "fragments were rejected in review although a replay trial reproduced them": against,
         "fragments were accepted in review but are weaker than probable: they stay what they are": too_weak,
         "fragments came in a replay without the requests that they would come from (model memory or habit): no replay "

@@ -191,10 +191,15 @@ def _mostly(buffer: Buffer, offsets: Ints, grams: Grams, minimum: int, own: Seed
     found = _probe(buffer, offsets, table.table, table.expansions, GRAM, _powers(GRAM), own.keys, own.slots, own.filter)
     documents, positions = found[1], found[2]
     result: Mask = np.zeros(grams.hashes.size, dtype=np.bool_)
-    for document in np.unique(documents).tolist():
+    touched = np.unique(documents)
+    # Both sides come document by document. Bounds of one type with them: else each search would copy all of them.
+    places = np.searchsorted(documents, touched), np.searchsorted(documents, touched, side="right")
+    held = touched.astype(grams.documents.dtype)
+    own_grams = np.searchsorted(grams.documents, held), np.searchsorted(grams.documents, held, side="right")
+    for row, document in enumerate(touched.tolist()):
         units = fold_bytes(buffer[offsets[document] : offsets[document + 1]]).units
-        mask = marked(units, positions[documents == document])
-        low, high = np.searchsorted(grams.documents, [document, document + 1])
+        mask = marked(units, positions[places[0][row] : places[1][row]])
+        low, high = own_grams[0][row], own_grams[1][row]
         _share(units, mask, grams.positions[low:high], minimum, result[low:high])
     return result
 

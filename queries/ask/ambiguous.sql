@@ -3,6 +3,7 @@
 -- grain:    one row per fragment with two or more sources
 -- parameters: none
 -- order:    recipient_request_id, field, start
+-- empty:    no fragment has two or more possible sources
 SELECT
     fragments.fragment_id,
     fragments.recipient_request_id,

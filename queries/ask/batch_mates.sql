@@ -3,6 +3,7 @@
 -- grain:    one row per other request
 -- parameters: request
 -- order:    passes (most first), first_at, request_id
+-- empty:    these logs do not say with whom this request shared a forward pass, or there is no such request
 WITH own AS (
     SELECT DISTINCT m.batch
     FROM batch_members AS m

@@ -3,6 +3,7 @@
 -- grain:    one row per such request
 -- parameters: none
 -- order:    excess_tokens (most first), request_id
+-- empty:    no request took more from the prefix cache than its own prefixes explain, or no cached tokens are logged
 -- By the texts, in proportion to tokens. Without salts all customers share one namespace by design. A hit that no other
 -- request explains may come from before the log; whose prefix it was is named only where the cache began empty in the log.
 SELECT

@@ -3,6 +3,7 @@
 -- grain:    one row per worker, rule and pair of keys
 -- parameters: none
 -- order:    worker, rule, first_request_id, second_request_id
+-- empty:    no two requests declare cache keys that their engine would join
 SELECT
     c.worker,
     c.rule,

@@ -3,6 +3,7 @@
 -- grain:    one row per fragment, category and detector
 -- parameters: none
 -- order:    fragment_id, category, detector
+-- empty:    no fragment was found, so nothing has a category
 -- `not_classified` means that no detector saw anything: that is no finding that the text holds nothing delicate.
 SELECT
     c.fragment_id,

@@ -3,6 +3,7 @@
 -- grain:    one row per category
 -- parameters: tenant (a tenant id)
 -- order:    category
+-- empty:    no text of this tenant was found elsewhere, or there is no such tenant; `ask whom-to-tell` lists all
 SELECT
     c.category,
     count(DISTINCT c.fragment_id) AS fragments,

@@ -3,6 +3,7 @@
 -- grain:    one row per pair of files with joined calls, and one per pair of vantages (no files named)
 -- parameters: none
 -- order:    near_vantage, far_vantage, near_evidence, far_evidence
+-- empty:    no call was seen at two places, so that clocks cannot be compared
 -- The offset is what the far clock shows more than the near one. It cannot lie outside low to high where the clocks keep
 -- step, because a call lies inside itself as the vantage farther out saw it.
 SELECT

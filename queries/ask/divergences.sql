@@ -3,6 +3,7 @@
 -- grain:    one row per call x field x pair of neighbouring vantages
 -- parameters: none
 -- order:    alarming first, then request_id, side, field, vantage_a, vantage_b
+-- empty:    no call was logged with two different texts, or none was seen at two places
 -- A prompt goes from the client to the engine, a response comes back: the change happened after the one that had it first.
 SELECT
     j.request_id, j.tenant_id, d.side, d.field, d.vantage_a, d.vantage_b, d.kind,

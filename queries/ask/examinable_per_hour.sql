@@ -3,6 +3,7 @@
 -- grain:    one row per hour of receipt (null: no time) x examinable reason
 -- parameters: none
 -- order:    hour, reason
+-- empty:    there are no requests in the evidence
 WITH reasons AS (
     SELECT date_trunc('hour', received_at) AS hour, examinable_reason AS reason, examinable, count(*) AS requests
     FROM joined_requests

@@ -3,6 +3,7 @@
 -- grain:    one row per tenant (null: requests without a tenant)
 -- parameters: none
 -- order:    tenant_id
+-- empty:    there are no requests in the evidence
 WITH per_tenant AS (
     SELECT tenant_id, count(*) AS requests, count(*) FILTER (WHERE examinable) AS examinable
     FROM joined_requests

@@ -3,6 +3,7 @@
 -- grain:    one row per rule
 -- parameters: none
 -- order:    rule
+-- empty:    no matching text was set aside
 SELECT
     rule,
     count(*) AS runs,

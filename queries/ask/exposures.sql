@@ -3,6 +3,7 @@
 -- grain:    one row per request and relation
 -- parameters: none
 -- order:    relations that stand as mechanism first; relation, received_at, request_id
+-- empty:    no request shares a slot, a pass or a prefix with a proven leak, or these logs do not tell
 SELECT
     request_id,
     tenant_id,

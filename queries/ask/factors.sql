@@ -3,6 +3,7 @@
 -- grain:    one row per property and value
 -- parameters: none
 -- order:    corrected p-value, p-value, factor, value
+-- empty:    there are no affected responses to compare with unaffected ones
 SELECT
     factor,
     value,

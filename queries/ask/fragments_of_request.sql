@@ -3,6 +3,7 @@
 -- grain:    one row per fragment
 -- parameters: request
 -- order:    field, start
+-- empty:    no foreign text was found in this response, or there is no such request
 SELECT
     fragments.fragment_id,
     fragments.field,

@@ -3,6 +3,7 @@
 -- grain:    one row per pair of vantages x kind of id at each x form; and one per kind of text that joined calls
 -- parameters: none
 -- order:    near_vantage, far_vantage, rank, form
+-- empty:    all requests were seen at one place, so that nothing had to be joined
 WITH joined AS (
     SELECT near_vantage, far_vantage, near_kind, far_kind, form, basis, count(*) AS calls
     FROM request_joins

@@ -3,6 +3,7 @@
 -- grain:    one row per vantage x other vantage x outcome
 -- parameters: none
 -- order:    vantage, other_vantage, outcome
+-- empty:    all requests were seen at one place, so that nothing had to be joined
 SELECT vantage, other_vantage, outcome, requests,
     CAST(sum(requests) OVER (PARTITION BY vantage, other_vantage) AS BIGINT) AS requests_of_vantage,
     requests / sum(requests) OVER (PARTITION BY vantage, other_vantage) AS share

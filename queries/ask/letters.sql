@@ -3,6 +3,7 @@
 -- grain:    one row per customer and version
 -- parameters: none
 -- order:    tenant_id, version
+-- empty:    no letter was drafted: nobody must be told or reviewed, or `forensics report` has not run
 SELECT
     n.tenant_id,
     n.version,

@@ -3,6 +3,7 @@
 -- grain:    one row per fact and level
 -- parameters: none
 -- order:    probable first; then rank, corrected p-value, fact
+-- empty:    no fact was tested: no leak is probable, or the timeline has not run
 SELECT
     level,
     predicate,

@@ -3,6 +3,7 @@
 -- grain:    one row per hypothesis of the catalogue
 -- parameters: none
 -- order:    those that stand first, by rank; then explained by these, fallen, ruled out, undecided, not testable; then hypothesis
+-- empty:    no hypothesis was tested: the timeline has not run
 SELECT
     m.hypothesis,
     m.title,

@@ -3,6 +3,7 @@
 -- grain:    one row per worker (null: all together) and end
 -- parameters: none
 -- order:    all together first; worker, onset before end
+-- empty:    when the fault began was not estimated: the timeline has not run
 SELECT
     worker,
     bound,

@@ -3,6 +3,7 @@
 -- grain:    one row per finding x side x vantage x format (null where all are meant)
 -- parameters: none
 -- order:    what is there first; then by share, finding, side, vantage, format
+-- empty:    there are no requests in the evidence
 -- n of total counts `unit`. A text is missing only where no vantage has it; the formats named are those that could have
 -- had it. The advice is the one for the most specific pattern that the format fits.
 WITH everything AS (SELECT count(*) AS requests FROM joined_requests),

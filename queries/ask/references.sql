@@ -3,6 +3,7 @@
 -- grain:    one row per reference
 -- parameters: none
 -- order:    name
+-- empty:    no public texts were given to this case (`forensics reference add`)
 SELECT
     sets.name,
     sets.sha256,

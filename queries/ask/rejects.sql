@@ -3,6 +3,7 @@
 -- grain:    one row per rejected record
 -- parameters: none
 -- order:    evidence, byte_offset
+-- empty:    every record could be read
 SELECT evidence.name AS evidence_name, rejects.line, rejects.byte_offset, rejects.length, rejects.reason, rejects.sha256
 FROM rejects
 JOIN evidence USING (evidence)

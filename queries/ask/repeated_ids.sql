@@ -3,6 +3,7 @@
 -- grain:    one row per request id that several requests have
 -- parameters: none
 -- order:    request_id
+-- empty:    no request id stands for more than one request
 SELECT
     request_id,
     count(*) AS requests,

@@ -3,6 +3,7 @@
 -- grain:    one row per plan, leak and arm
 -- parameters: none
 -- order:    plan_id, fragment_id, arm
+-- empty:    no replay was made: these logs alone cannot say whether the leak can be reproduced (`forensics replay plan`)
 SELECT
     v.plan_id,
     v.fragment_id,

@@ -3,6 +3,7 @@
 -- grain:    one row per vantage of the request
 -- parameters: request
 -- order:    vantage, evidence, byte_offset
+-- empty:    there is no request with that id in this case
 SELECT
     joined_requests.request_id,
     requests.vantage,

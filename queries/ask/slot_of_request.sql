@@ -3,6 +3,7 @@
 -- grain:    one row per stay of the request in a slot
 -- parameters: request
 -- order:    start, worker, slot
+-- empty:    in which slot this request sat is not in these logs and could not be derived, or there is no such request
 -- Holders that are no request of the case (health checks) are not listed; of derived slots neither are stays that are unsure.
 WITH stays AS (
     SELECT

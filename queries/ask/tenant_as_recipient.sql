@@ -3,6 +3,7 @@
 -- grain:    one row per fragment
 -- parameters: tenant
 -- order:    received_at, request_id, field, start
+-- empty:    no response of this tenant holds foreign text that was found, or there is no such tenant; `ask whom-to-tell` lists all
 SELECT
     joined_requests.request_id,
     joined_requests.received_at,

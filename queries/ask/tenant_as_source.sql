@@ -3,6 +3,7 @@
 -- grain:    one row per fragment x appearance that names the tenant
 -- parameters: tenant
 -- order:    recipient received_at, recipient_request_id, field, start, source_request_id
+-- empty:    no text of this tenant was found elsewhere, or there is no such tenant; `ask whom-to-tell` lists all
 SELECT
     appearances.source_request_id,
     appearances.side,

@@ -3,6 +3,7 @@
 -- grain:    one row per set of vantages x tenant basis
 -- parameters: none
 -- order:    vantages, tenant_basis
+-- empty:    there are no requests in the evidence
 SELECT vantages, tenant_basis, count(*) AS requests, count(*) FILTER (WHERE examinable) AS examinable
 FROM joined_requests
 GROUP BY vantages, tenant_basis

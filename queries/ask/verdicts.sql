@@ -3,6 +3,7 @@
 -- grain:    one row per kind x verdict
 -- parameters: none
 -- order:    kind, verdict
+-- empty:    no foreign text was found in what could be examined
 SELECT
     fragments.kind,
     coalesce(verdicts.verdict, fragments.machine_verdict) AS verdict,

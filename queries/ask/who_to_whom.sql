@@ -3,6 +3,7 @@
 -- grain:    one row per source tenant x recipient tenant x verdict
 -- parameters: none
 -- order:    source_tenant_id, recipient_tenant_id, verdict
+-- empty:    no fragment has a possible source
 WITH named AS (
     SELECT
         unnest(fragments.sources) AS source_tenant_id,

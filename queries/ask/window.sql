@@ -3,6 +3,7 @@
 -- grain:    one row per verdict
 -- parameters: none
 -- order:    verdict
+-- empty:    no response is affected, so there is no window
 SELECT
     affected_requests.verdict,
     count(*) AS requests,

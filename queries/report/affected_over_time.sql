@@ -6,7 +6,8 @@
 WITH moments AS (
     SELECT
         epoch_us(j.received_at) - epoch_us(j.received_at) % $width_us AS bucket_us,
-        a.listed
+        a.listed,
+        j.examinable OR a.listed = 'affected' AS examined
     FROM joined_requests AS j
     LEFT JOIN affected_requests AS a ON a.request = j.request
     WHERE j.received_at IS NOT NULL
@@ -15,6 +16,7 @@ counted AS (
     SELECT
         bucket_us,
         count(*) AS responses,
+        count(*) FILTER (WHERE examined) AS examined,
         count(*) FILTER (WHERE listed = 'affected') AS affected,
         count(*) FILTER (WHERE listed = 'possible') AS possible
     FROM moments
@@ -37,6 +39,7 @@ SELECT
         CASE WHEN $width_us % 60000000 = 0 THEN '%Y-%m-%d %H:%M' ELSE '%Y-%m-%d %H:%M:%S' END
     ) AS bucket,
     coalesce(c.responses, 0) AS responses,
+    coalesce(c.examined, 0) AS examined,
     coalesce(c.affected, 0) AS affected,
     coalesce(c.possible, 0) AS possible
 FROM buckets AS b

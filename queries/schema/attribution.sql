@@ -83,14 +83,40 @@ CREATE TABLE IF NOT EXISTS decoy_strata (
     reason         VARCHAR NOT NULL
 );
 
--- One row per human decision. Survives every rerun.
+-- One row per human decision. Survives every rerun. Where and whose the passage was when it was decided on stands
+-- beside it (null: not recorded), so that a later run that says otherwise is noticed.
 CREATE TABLE IF NOT EXISTS reviews (
-    fragment_id  VARCHAR NOT NULL,
-    decision     VARCHAR NOT NULL,              -- accept | reject | unsure
-    reason       VARCHAR NOT NULL,
-    name         VARCHAR NOT NULL,
-    "at"           TIMESTAMP NOT NULL
+    fragment_id           VARCHAR NOT NULL,
+    decision              VARCHAR NOT NULL,     -- accept | reject | unsure
+    reason                VARCHAR NOT NULL,
+    name                  VARCHAR NOT NULL,
+    "at"                    TIMESTAMP NOT NULL,
+    recipient_request_id  VARCHAR,
+    field                 VARCHAR,
+    "start"                 BIGINT,
+    "end"                   BIGINT,
+    sources               VARCHAR[]
 );
+
+-- Cases that an earlier release made.
+ALTER TABLE reviews ADD COLUMN IF NOT EXISTS recipient_request_id VARCHAR;
+ALTER TABLE reviews ADD COLUMN IF NOT EXISTS field VARCHAR;
+ALTER TABLE reviews ADD COLUMN IF NOT EXISTS "start" BIGINT;
+ALTER TABLE reviews ADD COLUMN IF NOT EXISTS "end" BIGINT;
+ALTER TABLE reviews ADD COLUMN IF NOT EXISTS sources VARCHAR[];
+
+-- One row per fragment with a decision that counts: the last one, unless it was about other sources than those that
+-- are named now. A fragment whose passage changed has another id, so a decision about the old one does not count.
+CREATE OR REPLACE VIEW standing_reviews AS
+WITH last_reviews AS (
+    SELECT fragment_id, decision, reason, name, "at", sources
+    FROM reviews
+    QUALIFY row_number() OVER (PARTITION BY fragment_id ORDER BY "at" DESC, name DESC, decision DESC) = 1
+)
+SELECT r.fragment_id, r.decision, r.reason, r.name, r."at"
+FROM last_reviews AS r
+INNER JOIN fragments AS f ON f.fragment_id = r.fragment_id
+WHERE r.sources IS NULL OR list_sort(r.sources) = list_sort(f.sources);
 
 -- One row per set of public texts that an analyst gave. Survives every rerun; its digest is an input of attribution.
 CREATE TABLE IF NOT EXISTS reference_sets (

@@ -170,12 +170,8 @@ FROM residencies
 WHERE slot IS NOT NULL
 WINDOW stays AS (PARTITION BY worker, slot ORDER BY "start", "end", request);
 
--- One row per fragment that a person rejected: the last review counts, as in the verdict.
+-- One row per fragment that a person rejected, as the verdict has it.
 CREATE OR REPLACE VIEW rejected_fragments AS
 SELECT fragment_id
-FROM (
-    SELECT fragment_id, decision
-    FROM reviews
-    QUALIFY row_number() OVER (PARTITION BY fragment_id ORDER BY "at" DESC, name DESC, decision DESC) = 1
-)
+FROM standing_reviews
 WHERE decision = 'reject';

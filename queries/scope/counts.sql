@@ -12,17 +12,17 @@ WITH judged AS (
         f."start",
         f."end",
         f.sources,
-        CASE v.verdict WHEN 'confirmed' THEN 1 WHEN 'probable' THEN 2 WHEN 'possible' THEN 3 ELSE 4 END AS strength
+        CASE v.verdict WHEN 'confirmed' THEN 1 WHEN 'probable' THEN 2 WHEN 'possible' THEN 3 WHEN 'excluded' THEN 5 ELSE 4 END AS strength
     FROM fragments AS f
     INNER JOIN verdicts AS v ON v.fragment_id = f.fragment_id
-    WHERE v.verdict <> 'excluded'
 ),
 levels (level, strongest, weakest, meaning) AS (
     VALUES
         ('confirmed', 1, 1, 'fragments with verdict confirmed'),
         ('probable_or_better', 1, 2, 'fragments with verdict confirmed or probable'),
         ('possible_or_better', 1, 3, 'fragments with verdict confirmed, probable or possible'),
-        ('undetermined', 4, 4, 'fragments with verdict undetermined, counted apart')
+        ('undetermined', 4, 4, 'fragments with verdict undetermined, counted apart'),
+        ('excluded', 5, 5, 'fragments that a person rejected, counted nowhere else')
 ),
 at_level AS (
     SELECT

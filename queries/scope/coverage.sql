@@ -29,6 +29,20 @@ reading AS (
         coalesce(sum(rejected), 0)::BIGINT AS rejected,
         coalesce(sum(records + rejected + blank + structure), 0)::BIGINT AS lines
     FROM evidence
+),
+per_tenant AS (
+    SELECT tenant_id, count(*) AS requests, count(*) FILTER (WHERE examinable) AS examined
+    FROM joined_requests
+    WHERE tenant_id IS NOT NULL
+    GROUP BY tenant_id
+),
+standing AS (
+    SELECT
+        count(*) AS tenants,
+        count(*) FILTER (WHERE examined = requests) AS whole,
+        count(*) FILTER (WHERE examined > 0 AND examined < requests) AS part,
+        count(*) FILTER (WHERE examined = 0) AS not_at_all
+    FROM per_tenant
 )
 SELECT 'requests' AS name, requests AS n, NULL::BIGINT AS total, 'requests in the evidence, vantages joined' AS method
 FROM totals
@@ -74,4 +88,13 @@ FROM reading
 UNION ALL
 SELECT 'evidence.rejected', rejected, lines, 'records that could not be read; total: lines of all kinds'
 FROM reading
+UNION ALL
+SELECT 'tenants.examined_whole', whole, tenants, 'tenants all of whose requests could be examined'
+FROM standing
+UNION ALL
+SELECT 'tenants.examined_in_part', part, tenants, 'tenants some of whose requests could not be examined'
+FROM standing
+UNION ALL
+SELECT 'tenants.not_examined', not_at_all, tenants, 'tenants none of whose requests could be examined'
+FROM standing
 ORDER BY name

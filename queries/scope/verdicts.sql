@@ -1,18 +1,16 @@
 -- question: what is the verdict of each fragment, from the machine's verdict, the last review and the replays?
--- inputs:   fragments, reviews, replay_verdicts
+-- inputs:   fragments, reviews, standing_reviews, replay_verdicts
 -- grain:    one row per fragment
 -- parameters: none
 -- order:    none (INSERT)
 -- The only place where a verdict is computed. A person's rejection outweighs everything; an acceptance or a replay that
 -- reproduced the leak raises `probable` to `confirmed` and never lifts anything weaker; `unsure` leaves the machine's
--- verdict. A replay in which the text came without the source (model memory) lifts nothing, whatever another one showed.
+-- verdict. A replay in which the text came without the source (model memory) lifts nothing, whatever another one showed. A
+-- review of other sources than those named now counts for nothing until it is repeated.
 INSERT INTO verdicts BY NAME
-WITH last_review AS (
-    SELECT
-        fragment_id,
-        decision
+WITH reviewed AS (
+    SELECT DISTINCT fragment_id
     FROM reviews
-    QUALIFY row_number() OVER (PARTITION BY fragment_id ORDER BY "at" DESC, name DESC, decision DESC) = 1
 ),
 outcomes AS (
     SELECT
@@ -51,8 +49,10 @@ SELECT
         WHEN t.memory AND r.decision IS NOT NULL THEN 'machine; review: ' || r.decision || '; trial: model_memory'
         WHEN t.memory THEN 'machine; trial: model_memory'
         WHEN r.decision IS NOT NULL THEN 'machine; review: ' || r.decision
+        WHEN d.fragment_id IS NOT NULL THEN 'machine; the review was of other sources and does not count'
         ELSE 'machine'
     END AS basis
 FROM fragments AS f
-LEFT JOIN last_review AS r ON r.fragment_id = f.fragment_id
+LEFT JOIN standing_reviews AS r ON r.fragment_id = f.fragment_id
+LEFT JOIN reviewed AS d ON d.fragment_id = f.fragment_id
 LEFT JOIN replayed AS t ON t.fragment_id = f.fragment_id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -11,6 +12,8 @@ import pyarrow as pa
 import pytest
 
 from forensics.case.store import Case
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 SOURCE_PROMPT = "Please review: account 4471-9920-1183 of Miriam Okonkwo, opened in Lagos."
 RESPONSE = "Sure! Your plan is ready. account 4471-9920-1183 of Miriam Okonkwo, opened in Lagos. Bye."

@@ -10,6 +10,7 @@ import pytest
 
 from forensics.case.ask import ask, questions, to_csv
 from forensics.case.errors import UsageError
+from forensics.case.queries import query_header
 from forensics.case.store import Case
 
 # question -> parameters -> the answer's rows, restricted to the columns named
@@ -70,6 +71,7 @@ EXPECTED: dict[str, tuple[dict[str, str], tuple[str, ...], list[tuple[Any, ...]]
     "letters": ({}, ("tenant_id",), []),
     "rejects": ({}, ("evidence_name", "line", "byte_offset", "reason"), [("engine.jsonl", 4, 900, "bad_json")]),
     "repeated-ids": ({}, ("request_id",), []),
+    "replays": ({}, ("fragment_id",), []),
     "request": (
         {"request": "req-0"},
         ("request_id", "vantage", "tenant_id", "evidence_name", "line"),
@@ -96,6 +98,124 @@ EXPECTED: dict[str, tuple[dict[str, str], tuple[str, ...], list[tuple[Any, ...]]
     ),
     "window": ({}, ("verdict", "requests"), [("probable", 1), ("undetermined", 1)]),
     "worker-rates": ({}, ("worker",), []),
+    "bounds": ({}, ("estimate", "n", "method"), [
+        (estimate, None, "not computed: `forensics scope CASE` has not run")
+        for estimate in (
+            "confirmed", "found: confirmed or probable", "lower bound", "share of planted leaks that was found",
+            "upper bound by recall", "found, and all that could not be examined", "two detectors (capture-recapture)",
+            "silent responses that a person read",
+        )
+    ]),
+    "certainty": (
+        {},
+        ("fragment_id", "verdict", "net_bits", "best_similarity", "runner_up_tenant_id", "margin"),
+        [("f00d0001", "probable", 90.25, 1.0, "initech", 0.75), ("f00d0002", "undetermined", 2.0, None, None, None)],
+    ),
+    "content-views": ({}, ("action",), []),
+    "countries": ({}, ("country", "customers", "to_tell", "to_review"), [(None, 2, 0, 2)]),
+    "credentials": ({}, ("fragment_id",), []),
+    "delivery": (
+        {},
+        ("request_id", "generated", "returned", "viewed"),
+        [("req-1", "yes", "not shown by these logs", "not shown by these logs")],
+    ),
+    "earlier-detection": (
+        {},
+        ("way", "caught", "of_affected", "false_alarms", "of_unaffected"),
+        [
+            ("each answer compared with the texts of other customers", 1, 1, None, 1),
+            ("identifiers of other customers in an answer", 0, 1, None, 1),
+            ("alarms of the engine itself (double free, damaged KV pages)", None, 1, None, 1),
+            ("gateway and engine log another answer", None, 1, None, 1),
+            ("more cached tokens than the own prefix explains", None, 1, None, 1),
+            ("strings planted with each customer (canaries)", None, 1, None, 1),
+        ],
+    ),
+    "false-positives": ({}, ("control", "n", "total"), [
+        ("before the fault, probable", None, None),
+        ("before the fault, any verdict", None, None),
+        ("texts of tenants who do not exist, probable", None, None),
+        ("texts of tenants who do not exist, any verdict", None, None),
+    ]),
+    "foreign-text": (
+        {},
+        ("request_id", "tenant_id", "start", "end", "code_points", "code_points_of_field", "verdict", "sources"),
+        [("req-1", "globex", 26, 84, 58, 89, "probable", ["acme"]), ("req-2", "initech", 7, 22, 15, 22, "undetermined", [])],
+    ),
+    "fragment-sources": (
+        {},
+        ("fragment_id", "recipient_tenant_id", "standing", "source_request_id", "source_tenant_id", "part", "source_start"),
+        [
+            ("f00d0001", "globex", "source", "req-0", "acme", "prompt", 15),
+            ("f00d0001", "globex", "runner-up", "req-2", "initech", "prompt", 0),
+            ("f00d0002", "initech", "no request in the evidence holds it", None, None, None, None),
+        ],
+    ),
+    "has-it-stopped": ({}, ("affected", "method"), [(None, "not computed: `forensics scope CASE` has not run")] * 7),
+    "join-dependence": (
+        {},
+        ("basis", "calls", "ids_not_one_to_one", "fragments_by_recipient", "fragments_by_source", "of_fragments"),
+        [("nothing joined: one vantage", 3, 0, 1, 1, 1)],
+    ),
+    "kept-copies": (
+        {},
+        ("request_id", "batch_output", "same_answer_elsewhere", "later_prompts_with_it"),
+        [("req-1", False, 0, 0)],
+    ),
+    "milestones": ({}, ("step", "at", "status"), [
+        ("evidence begins", "2026-05-11T06:00:00.000000Z", "known"),
+        ("trigger", None, "unknown_to_fill"),
+        ("onset of the fault", None, "unknown"),
+        ("fault began, as declared", None, "unknown_to_fill"),
+        ("first affected response", "2026-05-11T06:01:00.000000Z", "known"),
+        ("first alarm of an engine", None, "none"),
+        ("first report", None, "unknown_to_fill"),
+        ("awareness", None, "unknown_to_fill"),
+        ("containment", None, "unknown_to_fill"),
+        ("last affected response", "2026-05-11T06:01:00.000000Z", "known"),
+        ("end of the fault", None, "unknown"),
+        ("what may have ended it", None, "unknown_to_fill"),
+        ("fix", None, "unknown_to_fill"),
+        ("verification", None, "unknown_to_fill"),
+        ("evidence ends", "2026-05-11T06:03:00.000000Z", "known"),
+    ]),
+    "not-examinable": (
+        {},
+        ("tenant_id", "requests", "not_examinable", "share", "reasons"),
+        [("acme", 1, 0, 0.0, []), ("globex", 1, 0, 0.0, []), ("initech", 1, 0, 0.0, [])],
+    ),
+    "order-of-events": (
+        {},
+        ("source_request_id", "recipient_request_id", "source_came_earlier_seconds", "source_gone_before_seconds", "order"),
+        [("req-0", "req-1", 60.0, 0.0, "the source had left when the recipient came")],
+    ),
+    "publishable": ({}, ("name",), []),
+    "records": (
+        {},
+        ("category", "status", "records"),
+        [("all records", "known", 1), ("persons", "unknown_to_fill", None)],
+    ),
+    "settings": ({}, ("stage",), []),
+    "shapes": (
+        {},
+        ("shape", "verdict", "fragments", "of_fragments"),
+        [("at the end", "probable", 1, 2), ("at the end", "undetermined", 1, 2)],
+    ),
+    "shared-places": (
+        {},
+        ("source_request_id", "recipient_request_id", "source_worker", "same_slot", "slot_basis"),
+        [("req-0", "req-1", "w0", "unknown", "not in these logs")],
+    ),
+    "whom-to-tell": (
+        {},
+        ("tenant_id", "notify", "role", "standing"),
+        [
+            ("acme", "review", "source", "affected"),
+            ("globex", "review", "recipient", "affected"),
+            ("initech", "no", "none", "examined, nothing found"),
+        ],
+    ),
+    "window-ends": ({}, ("at", "fixed_by"), [(None, "not computed: `forensics scope CASE` has not run")] * 13),
 }  # fmt: skip
 
 
@@ -110,6 +230,22 @@ def test_answer(filled: Case, name: str) -> None:
     assert set(columns) <= set(answer.columns)
     found = [tuple(record[column] for column in columns) for record in answer.records()]
     assert found == rows
+    assert bool(answer.note) == (not rows)  # no row, and why; never an empty table without a reason
+    shown = answer.printed()
+    assert len(shown.rows) >= 1 and (rows or shown.rows[0][-1] == answer.note)
+
+
+@pytest.mark.parametrize("name", [question.name for question in questions()])
+def test_every_question_says_what_no_row_means(name: str) -> None:
+    header = query_header("ask/" + name.replace("-", "_"))
+    assert len(header["empty"]) > 10
+
+
+def test_no_row_names_the_stage_that_has_not_run(filled: Case) -> None:
+    assert "`forensics controls` has not run on this case" in ask(filled, "controls").note
+    assert ask(filled, "rejects").note == ""
+    answer = ask(filled, "publishable")
+    assert list(csv.reader(io.StringIO(to_csv(answer))))[1][-1] == answer.note
 
 
 def test_repeated_ids_are_listed_with_their_tenants(filled: Case, filler: Any) -> None:
@@ -117,6 +253,32 @@ def test_repeated_ids_are_listed_with_their_tenants(filled: Case, filler: Any) -
     found = ask(filled, "repeated-ids").records()
     assert [(row["request_id"], row["requests"], row["tenant_ids"]) for row in found] == [
         ("req-1", 2, ["acme", "globex"])
+    ]
+
+
+def test_replays_are_counted_arm_by_arm(filled: Case, filler: Any) -> None:
+    leak = {"plan_id": "p1", "fragment_id": "f00d0001", "verdict": "reproduced_in_company"}
+    filler(filled, "replay_verdicts", [{**leak, "because": "", "text": "surrogate", "figures": "{}"}])
+    trial = {"plan_id": "p1", "fragment_id": "f00d0001", "valid": True, "problem": "", "absent": False}
+    trials = [
+        {**trial, "arm": "original", "trial": n, "hit": n < 2, "from_source": n < 1, "milliseconds": 1000 * n}
+        for n in range(3)
+    ]
+    failed = {
+        **trial,
+        "arm": "alone",
+        "trial": 0,
+        "valid": False,
+        "hit": True,
+        "from_source": True,
+        "milliseconds": 500,
+    }
+    filler(filled, "trials", [*trials, failed])
+    columns = ("arm", "verdict", "trials", "hits", "from_source", "not_sent", "failed", "seconds")
+    found = [tuple(row[name] for name in columns) for row in ask(filled, "replays").records()]
+    assert found == [
+        ("alone", "reproduced_in_company", 0, 0, 0, 0, 1, 0.5),
+        ("original", "reproduced_in_company", 3, 2, 1, 0, 0, 1.0),
     ]
 
 

@@ -101,6 +101,12 @@ BROKEN: dict[str, list[tuple[str, dict[str, Any]]]] = {
     ],
     "appearances_in_bounds": [("appearances", {"fragment_id": "absent", "rank": 1, "start": 0, "end": 1})],
     "bytes_accounted": [("evidence", {"evidence": 1, "content_bytes": 10, "record_bytes": 9})],
+    "categories_in_bounds": [
+        (
+            "fragment_categories",
+            {"fragment_id": "f00d0001", "category": "wealth", "detector": "x", "start": 0, "end": 9, "checked": "no"},
+        )
+    ],
     "confirmed_by_someone": [("verdicts", {"fragment_id": "f00d0003", "verdict": "confirmed", "basis": "x"})],
     "contents_measured": [("contents", {"content": 99, "digest": "d", "text": "four", "code_points": 5, "bytes": 4})],
     "fragments_in_bounds": [
@@ -111,6 +117,19 @@ BROKEN: dict[str, list[tuple[str, dict[str, Any]]]] = {
     ],
     "keys_unique": [("contents", {"content": 99, "digest": f"{0:032x}", "text": "a", "code_points": 1, "bytes": 1})],
     "rejects_counted": [("rejects", {"evidence": 0, "reason": "bad_utf8"})],
+    "releases_whole": [
+        (
+            "notice_releases",
+            {
+                "tenant_id": "acme",
+                "version": 1,
+                "file": "a",
+                "prepared_by": "A",
+                "approved_by": " a",
+                "acknowledged": [],
+            },
+        )
+    ],
     "residencies_ordered": [("residencies", {"request": 0, "worker": "w0", "end": datetime(2020, 1, 1)})],
     "sources_have_evidence": [("fragments", {"fragment_id": "f00d0003", "sources": ["acme"], "features": "{}"})],
     "sources_possible": [

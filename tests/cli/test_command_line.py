@@ -19,10 +19,6 @@ from forensics.case.errors import MissingInput
 from forensics.cli.reference import commands
 
 HEAVY = ("duckdb", "polars", "numba", "pyarrow", "datasketch", "scipy", "matplotlib", "numpy", "jinja2", "rapidfuzz")
-LATER = (
-    ("case", "seal"),
-    ("case", "destroy"),
-)
 VERBS = [name.removeprefix("forensics ") for name, _ in commands()]
 
 
@@ -40,7 +36,7 @@ def forensics(*arguments: object, text: str | None = None, cwd: Path | None = No
 def test_the_verbs_of_the_contract_are_there() -> None:
     assert set(VERBS) == {
         *"run demo ingest attribute timeline scope report controls trace explain ask review evaluate simulate".split(),
-        *("notify draft", "notify check", "notify release", "case verify", "case seal", "case destroy"),
+        *("notify draft", "notify check", "notify release", "case verify", "case export", "case seal", "case destroy"),
         *("replay plan", "replay run", "replay score", "profile test", "profile list"),
         *("reference add", "reference list", "reference remove"),
     }
@@ -76,16 +72,6 @@ def test_every_verb_has_help(verb: str) -> None:
 
 def test_version() -> None:
     assert forensics("--version").stdout == f"forensics {__version__}\n"
-
-
-@pytest.mark.parametrize("verb", LATER, ids="-".join)
-def test_verbs_of_later_versions_say_so(verb: tuple[str, ...]) -> None:
-    done = forensics(*verb, "some", "--option", "argument")
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert "not supported in this version" in done.stderr
-    envelope = json.loads(forensics(*verb, "CASE", "--json").stdout)
-    assert envelope["ok"] is False
 
 
 @pytest.mark.parametrize(

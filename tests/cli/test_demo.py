@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+
 
 def _demo(cwd: Path, *options: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "forensics", "demo", *options]
@@ -50,6 +52,26 @@ def test_no_wrong_tenant(evaluation: dict[str, Any]) -> None:
     assert evaluation["wrong_tenants"] == 0
     assert evaluation["false_strong"] == 0
     assert evaluation["source_tenants"]["extra"] == []
+
+
+@pytest.mark.slow
+def test_the_36_questions_are_answered_on_the_sample(folder: Path) -> None:
+    from acceptance_walk import walk
+
+    answers = walk(folder / "demo-case")
+    assert len(answers["foreign-text"].rows) == 155
+    assert "not in these logs" in {row["slot_basis"] for row in answers["shared-places"].records()}
+
+
+@pytest.mark.slow
+def test_the_report_of_the_sample_opens_in_a_browser(folder: Path) -> None:
+    from browser import chromium, look
+
+    report = folder / "demo-case" / "report" / "report.html"
+    assert report.stat().st_size < 3_000_000
+    with chromium() as browser:
+        seen = look(browser, report)
+    assert (seen.console, seen.requests, seen.overflow, seen.faults) == ((), (), 0, ())
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import html
 import io
 import json
 import quopri
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -215,3 +216,16 @@ def test_a_tenant_that_is_called_like_a_date_or_a_word_of_ours_blocks_nothing(na
             b'{"value": "between 2026-03-04 10:01 UTC and later; 1042 characters", "status": "known", "text": "prompt"}'
         )
         assert held_back(case, {"report/a.json": data}, words_of_fields()) == []
+
+
+@pytest.mark.parametrize("piece", ["<", "<!--", "<a ", "<a b='", "<![CDATA[", "&#", "\\u", "%4", "=\n", "QUJD", "QUJDQUJDQUJDQUJDQUJD\n", "41", "[", "a`b", '<a "' + "<a" * 1900])  # fmt: skip
+def test_hostile_repetition_takes_no_longer_than_its_length(piece: str) -> None:
+    started = time.process_time()
+    unfold("a.html", (piece * (400_000 // len(piece))).encode())
+    assert time.process_time() - started < 5, "reading is not linear"
+
+
+def test_a_number_beside_another_cell_is_still_seen(case: Case) -> None:
+    cell = "".join(f"&#{ord(sign)};" for sign in ACCOUNT)
+    data = f"<table><tr><td>{cell}</td><td>12</td></tr></table>".encode()
+    assert [hit.what for hit in check_corpus(case, [Outgoing("a.html", data, "beta")])] == ["identifier"]

@@ -301,19 +301,18 @@ def test_check_passes_clean_letters_and_leaves_a_record(case: Case) -> None:
     assert (folder_of(case, "alpha") / "egress_check.json").read_bytes() == first
 
 
-@pytest.mark.parametrize("where", ["letter", "beside", "report"])
+@pytest.mark.parametrize("where", ["letter", "beside", "report", "trace"])
 def test_check_finds_what_people_put_there(where: str, case: Case) -> None:
     folder = folder_of(case, "beta")
-    path = {"letter": folder / "letter.md", "beside": folder / "note.eml", "report": case.root / "report/notes.md"}[
-        where
-    ]
+    places = {"letter": folder / "letter.md", "beside": folder / "note.eml"}
+    path = (places | {"report": case.root / "report/notes.md", "trace": case.root / "out/trace.json"})[where]
     old = path.read_text() if path.exists() else ""
     path.write_text(f"{old}\nyou got: {SECRET}\n")
     path.chmod(0o600)
     result = check(case)
     assert [hit.path for hit in result.hits] == [path.relative_to(case.root).as_posix()]
     assert "Okonkwo" not in result.hits[0].why and "characters" in result.hits[0].why
-    assert not (folder / "egress_check.json").exists() or where == "report"
+    assert not (folder / "egress_check.json").exists() or where in ("report", "trace")
     if where == "letter":
         done, hits = release(case, [folder.name], **PEOPLE, acknowledged=ALL_OPEN)
         assert done == [] and [hit.path for hit in hits] == [f"notify/{folder.name}/letter.md"]
@@ -395,3 +394,49 @@ def test_every_letter_is_released_at_once(case: Case) -> None:
     assert len(done) == 4 and not hits
     assert len({row[0] for row in case.rows("report/released_files")}) == 4
     assert all(notice.released for notice in render_notices(case, Settings()))
+
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "=cmd()|' /C calc'!A0",
+    "![x](http://e.invalid/x.png)",
+    "\x1b]0;owned\x07\u202egnp",
+    "{{ 7 * 7 }}{% raw %}",
+    "a\n\n# heading\n| b |",
+)
+
+
+def test_hostile_addresses_and_facts_act_nowhere(tmp_path: Path, reported: Callable[..., Path]) -> None:
+    b = small_case()
+    for number, text in enumerate(HOSTILE):
+        b.tenants.append(
+            {**address("beta", contact=f"{text} of beta", language=text, country=text), "key": f"key-{number}"}
+        )
+    b.tenants.append(address("alpha", legal_name=HOSTILE[0], language=HOSTILE[0], country="DE"))
+    reported(b, tmp_path / "c")
+    with Case.open(tmp_path / "c") as case:
+        ref = folder_of(case, "alpha").name
+        keys = ("measures_taken", "root_cause", "systems", "contact_name", "contact_channel", "next_update_by")
+        set_facts(case, [Setting(ref, key, text) for key, text in zip(keys, HOSTILE, strict=True)], HOSTILE[3])
+        redraft(case)
+        markdown = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+        for tenant, names in (("alpha", ("letter-v2.html", "letter-v2.md")), ("beta", ("letter.html", "letter.md"))):
+            html, text = ((folder_of(case, tenant) / name).read_text(encoding="utf-8") for name in names)
+            page = "".join(assert_inert(html).text)
+            inline = [child for token in markdown.parse(text) for child in token.children or ()]
+            allowed = {"text", "text_special", "code_inline", "softbreak", "strong_open", "strong_close"}
+            assert {child.type for child in inline} <= allowed
+            assert not any(sign in html + text for sign in "\x1b\x07\u202e")
+            plain = "".join(child.content for child in inline)
+            assert "{{ 7 * 7 }}" in plain and "{{ 7 * 7 }}" in page and "# heading" in plain
+        assert not any(sign in (tmp_path / "c/custody.jsonl").read_text() for sign in "\x1b\x07")
+
+
+def test_labels_and_phrases_of_a_language_are_words_of_our_own(tmp_path: Path, reported: Callable[..., Path]) -> None:
+    b = small_case()
+    b.tenants.append(address("alpha", language="zh", country="CN"))
+    b.request(
+        "quoter", "epsilon", 700, 710, prompt="保密性；严重程度与影响；保密性。已确认；受损方面；跨境影响；所在国家"
+    )
+    root = reported(b, tmp_path / "c")
+    assert "保密性" in (folders(root)["alpha"] / "letter.md").read_text(encoding="utf-8")

@@ -25,7 +25,7 @@ class Page(HTMLParser):
 def assert_inert(text: str) -> Page:
     page = Page(text)
     allowed = set(
-        "html head meta title style body main h1 h2 h3 p span ul li strong em code table thead tbody tr th td div "
+        "html head meta title style body header main nav a h1 h2 h3 p span ul li strong em code table thead tbody tr th td div "
         "figure figcaption details summary svg defs g path use clippath rect text tspan".split()
     )
     assert {tag for tag, _ in page.tags} <= allowed
