@@ -79,3 +79,12 @@ def test_a_passage_of_the_recipients_own_words_is_an_echo(
         made, replace(evidence(40.0, sources, only=of_source), strength=weak, kin_recipient=of_recipient), Parameters()
     )
     assert (found.rule if isinstance(found, Excluded) else None) == rule
+
+
+def test_pairs_of_signs_need_more_than_words() -> None:
+    """A long prompt in a script without spaces holds some of any text's pairs of signs."""
+    made, sources = candidate(1, {3}, 2)
+    found = evidence(360.0, sources)
+    signs = replace(found, strength=replace(found.strength, sign_share=0.8))
+    assert needed_bits(made, found, Parameters(), 3, placed=True) == 10.0
+    assert needed_bits(made, signs, Parameters(), 3, placed=True) == 72.0
