@@ -25,13 +25,15 @@ def main() -> None:
     parser.add_argument("--faults", nargs="*", default=FAULTS, metavar="FAULT")
     parser.add_argument("--leaks", type=int, default=4, help="leaks of each incident")
     parser.add_argument("--trials", type=int, default=3, help="trials per arm with the fault on")
+    parser.add_argument("--company", type=int, default=12, help="requests beside the recipient")
     parser.add_argument("--off", type=int, default=200, help="trials with no fault on, in all")
     parser.add_argument("--cases", type=Path, help="a folder for the cases; kept and used again")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         cases = given.cases or Path(scratch) / "cases"
         plans = [
-            planned(fault, cases / fault, given.engine.resolve(), given.leaks, given.trials) for fault in given.faults
+            planned(fault, cases / fault, given.engine.resolve(), given.leaks, given.trials, given.company)
+            for fault in given.faults
         ]
         folder = Path(scratch) / "engine"
         with engine_for(plans, given.engine.resolve(), folder) as url:

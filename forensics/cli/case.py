@@ -76,7 +76,8 @@ def verify(
                 rows = [(p.check, p.subject, p.problem) for p in found.problems]
                 yield table(("check", "subject", "problem"), rows, title=counted(len(rows), "problem"))
 
-        return Result(asdict(found), human, found.notes, 0 if sound else HashMismatch.exit_code, ok=sound)
+        code = 0 if sound else HashMismatch.exit_code
+        return Result(asdict(found), human, found.notes, code, ok=sound, notes=found.notes)
 
     perform("case verify", case, work, json_output=json, quiet=quiet, verbose=verbose)
 

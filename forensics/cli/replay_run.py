@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from forensics.replay.whole import Replayed
 
 NOT_REPRODUCED = 30
-ARM_COLUMNS = ("arm", "trials", "hits", "from source", "interval", "p", "failed", "skipped because")
+ARM_COLUMNS = ("arm", "trials", "hits", "from source", "interval", "p", "differ", "failed", "skipped because")
 
 
 def run(
@@ -125,6 +125,7 @@ def _human(found: Replayed) -> Iterable[RenderableType]:
                 arm.from_source,
                 f"{arm.low:.0%} to {arm.high:.0%}" if arm.trials else None,
                 arm.p,
+                arm.differ,
                 arm.failed,
                 arm.skipped,
             )

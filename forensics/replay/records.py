@@ -11,7 +11,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -71,8 +71,8 @@ class Trial:
 
 
 def digest(text: str) -> str:
-    """The name of a text."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    """The name of a text, as it is stored."""
+    return hashlib.sha256(_storable(text).encode()).hexdigest()
 
 
 class Book:
@@ -145,9 +145,18 @@ def read_responses(path: Path) -> dict[str, str]:
             row = orjson.loads(line)
             name, text = row["sha256"], row["text"]
         except (ValueError, TypeError, KeyError):
-            raise HashMismatch(f"{path.name} line {number} is not a response") from None
+            raise HashMismatch(f"{path.name} line {number} is not a response; --fresh puts the file aside") from None
+        if not isinstance(text, str) or digest(text) != name:
+            raise HashMismatch(f"{path.name} line {number} was changed; --fresh puts the file aside")
         found[name] = text
     return found
+
+
+def check_whole(trials: Sequence[Trial], responses: Mapping[str, str]) -> None:
+    """Raises HashMismatch where a text is missing: no text must not be taken for text without a leak."""
+    for trial in trials:
+        if not {trial.washout, *(one.text_sha256 for one in trial.requests)} <= responses.keys():
+            raise HashMismatch("responses.jsonl lacks what a trial was answered; --fresh puts the files aside")
 
 
 def aside(paths: list[Path]) -> None:

@@ -79,6 +79,8 @@ def run(
     Raises UsageError for options that cannot work, LimitHit where a server went away or never became idle; what was
     played until then is kept, and the same call goes on from there.
     """
+    if set(options.arms) - {arm.name for arm in plan.arms}:
+        raise UsageError(f"an arm of the plan is one of {', '.join(sorted({arm.name for arm in plan.arms}))}")
     jobs = ordered(plan, options)
     if not jobs:
         raise UsageError("no arm of the plan has such a name or fragment; plan.json lists them")

@@ -31,8 +31,14 @@ class Tokens(Protocol):
     def ids(self, text: str) -> Sequence[int]:
         """Which they are."""
 
+    def endings(self) -> Sequence[str]:
+        """Runs of lower-case ASCII letters that are one token each inside a word, in alphabetical order."""
+
     def signs(self) -> Sequence[str]:
-        """Single characters beyond ASCII that are one token each, in order."""
+        """Letters beyond ASCII, and runs of such, that are one token each, in order."""
+
+    def spans(self, text: str) -> Sequence[tuple[int, int]]:
+        """`[start, end)` of its tokens in code points, those that share a character put together."""
 
     def words(self) -> Sequence[str]:
         """Lower-case words of ASCII letters that are one token each after a space, in alphabetical order."""
@@ -77,8 +83,12 @@ class StandIns:
         self._drawn: tuple[tuple[str, int, int], bytes] = (("", -1, 0), b"")
         self._given: set[str] = set()
         self._costs: dict[str, int] = {}
-        self._one_token: dict[tuple[str, str], list[str]] = {}
+        self._one_token: dict[tuple[tuple[str, str], ...], list[str]] = {}
+        self._parts: tuple[Sequence[str], Sequence[str]] | tuple[()] = ()
         self._pools: dict[tuple[str, int], list[str]] = {}
+        self._letters: dict[tuple[str, str], list[str]] = {}
+        for letter in (letter for word in sorted(words) for letter in word if not letter.isascii()):
+            self._letters.setdefault(_sort(letter), []).append(letter)
         # The order decides who gets a word first; it must not depend on the texts' order.
         for word in sorted(words):
             self._give(word, _TRIES if tokens is None else 4 * _TRIES, None)
@@ -86,6 +96,11 @@ class StandIns:
     def of(self, word: str) -> str:
         """The stand-in of a word, sign or number. Raises KeyError for one that was not given."""
         return self._made[word]
+
+    def other(self, word: str, attempt: int) -> str:
+        """What else could stand in for a sign or a run of signs, never itself; the same for the same attempt."""
+        made = self._candidate(word, _TRIES + attempt, None)
+        return made if made != word else self._made[word]
 
     def redraw(self, word: str, shared: Sequence[tuple[str, int]]) -> bool:
         """Give `word` another stand-in, which shares exactly so many first tokens with the stand-ins of others.
@@ -166,7 +181,7 @@ class StandIns:
         if word.isdigit() and word.isascii():
             return self._digits(word, attempt // 4)
         if not word.isascii():
-            if len(word) == 1 and attempt % 2 and (signs := self._signs(word)):
+            if attempt % 2 and (signs := self._signs(word)):
                 return signs[self._draw(word, attempt, 0) % len(signs)]
             return "".join(self._letter(word, place, attempt) for place in range(len(word)))
         length = len(word)
@@ -176,18 +191,31 @@ class StandIns:
             if pool:
                 return _cased(word, pool[self._draw(word, attempt, 0) % len(pool)])
         if self._tokens is not None:
+            if attempt % 2 == 0 and (made := self._compound(word, attempt)):
+                return _cased(word, made)
             # As many tokens may need more letters, or fewer.
             length = max(2, length + (0, 1, -1, 2, -2, 3, -3, 4)[attempt // 8 % 8])
         return self._invented(word, attempt, length)
 
-    def _signs(self, sign: str) -> Sequence[str]:
-        """Signs of the same script and sort that are one token, where `sign` is one."""
-        if self._tokens is None or self._cost(sign) != 1:
+    def _compound(self, word: str, attempt: int) -> str:
+        """A word of the vocabulary with endings, as many tokens as `word` is after a space; empty where that is one."""
+        assert self._tokens is not None
+        if not self._parts:
+            self._parts = (self._tokens.words(), self._tokens.endings())
+        (words, endings), more = self._parts, self._cost(" " + word) - 1
+        if not words or not endings or not 1 <= more <= 4:
+            return ""
+        made = words[self._draw(word, attempt, 0) % len(words)]
+        return made + "".join(endings[self._draw(word, attempt, 1 + place) % len(endings)] for place in range(more))
+
+    def _signs(self, word: str) -> Sequence[str]:
+        """Runs of signs of the same scripts and sorts that are one token, where `word` is one."""
+        if self._tokens is None or self._cost(word) != 1:
             return ()
         if not self._one_token:
             for one in self._tokens.signs():
-                self._one_token.setdefault(_sort(one), []).append(one)
-        return self._one_token.get(_sort(sign), ())
+                self._one_token.setdefault(tuple(map(_sort, one)), []).append(one)
+        return self._one_token.get(tuple(map(_sort, word)), ())
 
     def _invented(self, word: str, attempt: int, length: int) -> str:
         if word.isdigit():
@@ -220,14 +248,24 @@ class StandIns:
         return made
 
     def _letter(self, word: str, place: int, attempt: int) -> str:
-        """A letter of the same block and case; marks above and below letters stay."""
+        """A letter of the same script and sort; letters of Latin with marks stay, as do marks above and below letters.
+
+        First from the letters that the plan holds, as often as it holds them, then from the same stretch of the table.
+        """
         letter = word[place]
         category = unicodedata.category(letter)
-        if category[0] != "L" and category[0] != "N":
+        if letter.isascii() and category[0] == "L":
+            pattern = _VOWELS if letter.lower() in _VOWELS else _CONSONANTS
+            made = pattern[self._draw(word, attempt, place) % len(pattern)]
+            return made.upper() if letter.isupper() else made
+        sort = _sort(letter)
+        if category[0] not in "LN" or sort[0] == "LATIN":
             return letter
-        window = _WINDOW.get(unicodedata.name(letter, "").split(" ")[0], _LETTER_WINDOW)
-        low = ord(letter) // window * window
-        choice = [chr(code) for code in range(low, low + window) if unicodedata.category(chr(code)) == category]
+        choice: Sequence[str] = self._letters.get(sort, ())
+        if attempt % 4 == 3 or len(choice) < 8:
+            window = _WINDOW.get(sort[0], _LETTER_WINDOW)
+            low = ord(letter) // window * window
+            choice = [chr(code) for code in range(low, low + window) if unicodedata.category(chr(code)) == category]
         return choice[self._draw(word, attempt, place) % len(choice)]
 
     def _draw(self, word: str, attempt: int, place: int) -> int:

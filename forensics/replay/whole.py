@@ -16,7 +16,7 @@ from forensics.case.words import counted
 from forensics.replay import judge, results
 from forensics.replay.judge import LeakVerdict
 from forensics.replay.plan import read_plan
-from forensics.replay.records import read_responses, read_trials
+from forensics.replay.records import check_whole, read_responses, read_trials
 from forensics.replay.run import Options, Progress, run
 
 
@@ -49,6 +49,7 @@ def replay(path: Path, options: Options, progress: Progress | None = None) -> Re
     done = run(plan, texts, folder, restricted, options, progress)
     trials = read_trials(folder / "trials.jsonl")
     responses = read_responses(restricted / "responses.jsonl")
+    check_whole(trials, responses)
     verdicts, judged = judge.judge(plan, texts, trials, responses, done.skipped)
     carried = judge.carried_over(plan, texts, trials, responses)
     with Case.open(root) as case:

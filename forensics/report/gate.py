@@ -21,6 +21,8 @@ from forensics.report.egress import Hit
 from forensics.report.fields import ADDRESS, words_of_fields
 from forensics.report.figures import Numbers
 from forensics.report.render import template_names, template_source, template_texts
+from forensics.report.steps import words_of_steps
+from forensics.report.tables import words_of_tables
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,21 @@ def allowed_texts(case: Case) -> Allowed:
     methods = [number.method for number in Numbers.load(case).rows.values()]
     findings = [text for row in case.rows("report/mechanisms") for text in row if isinstance(text, str)]
     findings += [because for _, _, _, _, because, _ in case.rows("report/replays")]
+    for query in ("ask/earlier_detection", "ask/records"):
+        findings += [text for row in case.rows(query) for text in row if isinstance(text, str)]
     digests = tuple((name, hashlib.sha256(template_source(name).encode()).hexdigest()) for name in template_names())
-    return Allowed((*template_texts(), *words_of_rules(), *words_of_fields(), *methods, *findings), digests)
+    return Allowed(
+        (
+            *template_texts(),
+            *words_of_rules(),
+            *words_of_fields(),
+            *words_of_tables(),
+            *words_of_steps(),
+            *methods,
+            *findings,
+        ),
+        digests,
+    )
 
 
 def held_back(case: Case, files: Mapping[str, bytes], allowed: tuple[str, ...]) -> list[Hit]:

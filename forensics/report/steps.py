@@ -60,6 +60,11 @@ def incident_steps(numbers: Numbers, said: Mapping[str, str]) -> tuple[IncidentS
     return tuple(_step(numbers, said, *step) for step in _STEPS)
 
 
+def words_of_steps() -> tuple[str, ...]:
+    """Names and reasons of the steps: words of our own."""
+    return (*(step[0] for step in _STEPS), *_BY_PEOPLE.values())
+
+
 def _step(
     numbers: Numbers, said: Mapping[str, str], name: str, figure: str | None, status: str, up: bool
 ) -> IncidentStep:

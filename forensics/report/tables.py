@@ -40,6 +40,14 @@ _BOUNDS = (
         "who read them saw every leak in them",
     ),
 )
+_COVERAGE = (
+    ("requests", "requests"),
+    ("examined", "examined"),
+    ("could not be examined", "not_examinable"),
+    ("customers examined in full", "tenants.examined_whole"),
+    ("customers examined in part", "tenants.examined_in_part"),
+    ("customers not examined at all", "tenants.not_examined"),
+)
 _CONTROLS = (
     ("planted leaks that were found", "controls.recall.reported.all", "forensics controls CASE"),
     ("planted leaks that came out probable", "controls.recall.probable.all", "forensics controls CASE"),
@@ -117,15 +125,7 @@ def bound_rows(numbers: Numbers) -> list[BoundRow]:
 
 def coverage_rows(numbers: Numbers) -> list[tuple[str, str, str]]:
     """Requests and customers that could be examined, and could not: label, share, method."""
-    labels = (
-        ("requests", "requests"),
-        ("examined", "examined"),
-        ("could not be examined", "not_examinable"),
-        ("customers examined in full", "tenants.examined_whole"),
-        ("customers examined in part", "tenants.examined_in_part"),
-        ("customers not examined at all", "tenants.not_examined"),
-    )
-    return [(label, numbers.share(name), numbers.method(name)) for label, name in labels]
+    return [(label, numbers.share(name), numbers.method(name)) for label, name in _COVERAGE]
 
 
 def period_rows(numbers: Numbers) -> list[RateRow]:
@@ -150,6 +150,12 @@ def recall_rows(numbers: Numbers) -> list[RateRow]:
         found += sorted(numbers.starting(f"controls.recall.probable.{part}_"), key=_by_size)
     prefix = len("controls.recall.probable.")
     return [_rate(numbers, row.name[prefix:].replace("_", " "), row.name) for row in found]
+
+
+def words_of_tables() -> tuple[str, ...]:
+    """Labels and assumptions of these tables: words of our own."""
+    listed = (*_COUNTED, *_BOUNDS, *_COVERAGE, *_CONTROLS, *_PERIODS)
+    return tuple(text for row in listed for text in row)
 
 
 def _by_size(number: Number) -> tuple[int, str]:

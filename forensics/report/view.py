@@ -94,6 +94,18 @@ class UnreadRow:
 
 
 @dataclass(frozen=True)
+class RecordRow:
+    """What kind of content leaked; counts are words where they are not known."""
+
+    category: str
+    status: str
+    records: str
+    checked: str
+    responses: int
+    method: str
+
+
+@dataclass(frozen=True)
 class DetectionRow:
     """One way to notice a leak, and what it would have caught; counts are words where they are not known."""
 
@@ -142,6 +154,7 @@ class ReportView:
     unread: tuple[UnreadRow, ...]
     unread_left_out: int
     detection: tuple[DetectionRow, ...]
+    records: tuple[RecordRow, ...]
 
 
 _BUCKETS = 48  # at most so many in the picture, so that each holds enough responses for an interval
@@ -218,6 +231,7 @@ def load_view(case: Case, pseudonyms: Pseudonyms, most_rows: int, leak_pictures:
         ),
         unread_left_out=max(0, len(unread) - _UNREAD),
         detection=tuple(_detection(row) for row in case.rows("ask/earlier_detection")),
+        records=tuple(_record(row) for row in case.rows("ask/records")),
     )
 
 
@@ -233,6 +247,12 @@ def _buckets(case: Case) -> tuple[pictures.Bucket, ...]:
         pictures.Bucket(label, responses, affected, possible, examined, *(limit or (None, None)))
         for (_, label, responses, examined, affected, possible), limit in zip(rows, limits, strict=True)
     )
+
+
+def _record(row: tuple[Any, ...]) -> RecordRow:
+    category, status, records, checked, responses, method = row
+    counts = ("not known" if records is None else thousands(records), "" if checked is None else thousands(checked))
+    return RecordRow(category.replace("_", " "), status.replace("_", " "), *counts, responses, method)
 
 
 def _detection(row: tuple[Any, ...]) -> DetectionRow:

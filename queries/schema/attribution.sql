@@ -98,6 +98,13 @@ CREATE TABLE IF NOT EXISTS reviews (
     sources               VARCHAR[]
 );
 
+-- Cases that an earlier release made.
+ALTER TABLE reviews ADD COLUMN IF NOT EXISTS recipient_request_id VARCHAR;
+ALTER TABLE reviews ADD COLUMN IF NOT EXISTS field VARCHAR;
+ALTER TABLE reviews ADD COLUMN IF NOT EXISTS "start" BIGINT;
+ALTER TABLE reviews ADD COLUMN IF NOT EXISTS "end" BIGINT;
+ALTER TABLE reviews ADD COLUMN IF NOT EXISTS sources VARCHAR[];
+
 -- One row per fragment with a decision that counts: the last one, unless it was about other sources than those that
 -- are named now. A fragment whose passage changed has another id, so a decision about the old one does not count.
 CREATE OR REPLACE VIEW standing_reviews AS

@@ -43,3 +43,17 @@ CREATE TABLE IF NOT EXISTS replays (
     plan_id      VARCHAR PRIMARY KEY,
     facts        VARCHAR NOT NULL               -- JSON: servers, notes, assumptions, trials that carried over
 );
+
+-- Cases that an earlier release made; it had no trials to fill in.
+ALTER TABLE trials ADD COLUMN IF NOT EXISTS plan_id VARCHAR;
+ALTER TABLE trials ADD COLUMN IF NOT EXISTS valid BOOLEAN;
+ALTER TABLE trials ADD COLUMN IF NOT EXISTS absent BOOLEAN;
+ALTER TABLE trials ADD COLUMN IF NOT EXISTS from_source BOOLEAN;
+ALTER TABLE trials ADD COLUMN IF NOT EXISTS foreign_chars BIGINT;
+ALTER TABLE trials ADD COLUMN IF NOT EXISTS elsewhere BIGINT;
+ALTER TABLE trials ADD COLUMN IF NOT EXISTS sources VARCHAR[];
+ALTER TABLE trials ADD COLUMN IF NOT EXISTS response VARCHAR;
+ALTER TABLE trials ADD COLUMN IF NOT EXISTS problem VARCHAR;
+ALTER TABLE trials ADD COLUMN IF NOT EXISTS started VARCHAR[];
+ALTER TABLE trials ADD COLUMN IF NOT EXISTS idle BOOLEAN;
+ALTER TABLE trials ADD COLUMN IF NOT EXISTS milliseconds BIGINT;

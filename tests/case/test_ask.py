@@ -71,6 +71,7 @@ EXPECTED: dict[str, tuple[dict[str, str], tuple[str, ...], list[tuple[Any, ...]]
     "letters": ({}, ("tenant_id",), []),
     "rejects": ({}, ("evidence_name", "line", "byte_offset", "reason"), [("engine.jsonl", 4, 900, "bad_json")]),
     "repeated-ids": ({}, ("request_id",), []),
+    "replays": ({}, ("fragment_id",), []),
     "request": (
         {"request": "req-0"},
         ("request_id", "vantage", "tenant_id", "evidence_name", "line"),
@@ -194,7 +195,6 @@ EXPECTED: dict[str, tuple[dict[str, str], tuple[str, ...], list[tuple[Any, ...]]
         ("category", "status", "records"),
         [("all records", "known", 1), ("persons", "unknown_to_fill", None)],
     ),
-    "replays": ({}, ("arm",), []),
     "settings": ({}, ("stage",), []),
     "shapes": (
         {},
@@ -253,6 +253,32 @@ def test_repeated_ids_are_listed_with_their_tenants(filled: Case, filler: Any) -
     found = ask(filled, "repeated-ids").records()
     assert [(row["request_id"], row["requests"], row["tenant_ids"]) for row in found] == [
         ("req-1", 2, ["acme", "globex"])
+    ]
+
+
+def test_replays_are_counted_arm_by_arm(filled: Case, filler: Any) -> None:
+    leak = {"plan_id": "p1", "fragment_id": "f00d0001", "verdict": "reproduced_in_company"}
+    filler(filled, "replay_verdicts", [{**leak, "because": "", "text": "surrogate", "figures": "{}"}])
+    trial = {"plan_id": "p1", "fragment_id": "f00d0001", "valid": True, "problem": "", "absent": False}
+    trials = [
+        {**trial, "arm": "original", "trial": n, "hit": n < 2, "from_source": n < 1, "milliseconds": 1000 * n}
+        for n in range(3)
+    ]
+    failed = {
+        **trial,
+        "arm": "alone",
+        "trial": 0,
+        "valid": False,
+        "hit": True,
+        "from_source": True,
+        "milliseconds": 500,
+    }
+    filler(filled, "trials", [*trials, failed])
+    columns = ("arm", "verdict", "trials", "hits", "from_source", "not_sent", "failed", "seconds")
+    found = [tuple(row[name] for name in columns) for row in ask(filled, "replays").records()]
+    assert found == [
+        ("alone", "reproduced_in_company", 0, 0, 0, 0, 1, 0.5),
+        ("original", "reproduced_in_company", 3, 2, 1, 0, 0, 1.0),
     ]
 
 

@@ -106,11 +106,16 @@ def test_writing_to_a_sealed_case_is_refused(case_root: Path) -> None:
         ("scope", "{case}"),
         ("report", "{case}"),
         ("notify", "draft", "{case}"),
+        ("notify", "check", "{case}"),
+        ("notify", "release", "{case}", "--prepared-by", "x", "--approved-by", "y"),
+        ("controls", "{case}"),
+        ("reference", "add", "{case}", "{case}/seal.json"),
+        ("replay", "plan", "{case}"),
         ("review", "{case}", "f00d0001", "--decision", "accept", "--reason", "x", "--name", "y"),
         ("case", "export", "{case}"),
         ("case", "seal", "{case}", "--by", "x", "--reason", "y"),
     ],
-    ids=lambda verb: " ".join(verb[:2]) if verb[0] in ("case", "notify") else verb[0],
+    ids=lambda verb: " ".join(verb[:2]) if verb[0] in ("case", "notify", "reference", "replay") else verb[0],
 )
 def test_every_verb_that_writes_says_so(case_root: Path, verb: tuple[str, ...]) -> None:
     seal(case_root, "R. Iqbal", "done")

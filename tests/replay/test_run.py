@@ -59,16 +59,16 @@ def rates(found: Replayed) -> dict[str, tuple[int, int]]:
 def test_a_slot_that_leaks_after_an_abort_is_reproduced_in_company_only(tmp_path: Path, server: FakeServer) -> None:
     server.fault.slot = True
     found = played(tmp_path / "case", server)
-    assert rates(found) == {"alone": (0, 4), "control": (0, 4), "original": (4, 4)}
+    assert rates(found) == {"alone": (0, 3), "control": (0, 3), "original": (3, 3)}
     (leak,) = found.verdicts
     assert leak.verdict == "reproduced_in_company"
-    assert next(one.from_source for one in leak.arms if one.name == "original") == 4
-    assert "4 of 4 in the original company, 0 of 4 alone" in leak.because and "surrogate" in leak.because
+    assert next(one.from_source for one in leak.arms if one.name == "original") == 3
+    assert "3 of 3 in the original company, 0 of 3 alone" in leak.because and "surrogate" in leak.because
 
 
 def test_without_a_fault_nothing_is_reproduced(tmp_path: Path, server: FakeServer) -> None:
     found = played(tmp_path / "case", server)
-    assert rates(found) == {"alone": (0, 4), "control": (0, 4), "original": (0, 4)}
+    assert rates(found) == {"alone": (0, 3), "control": (0, 3), "original": (0, 3)}
     assert found.verdicts[0].verdict == "not_reproduced"
     assert "clears nobody" in found.verdicts[0].because
 
@@ -87,7 +87,7 @@ def test_a_poisoned_prefix_needs_the_company_that_poisons_it(tmp_path: Path, ser
         arm("original", SOURCE, "r0006", RECIPIENT),
     )
     made = plan(requests, arms, leaks=(_leak(company=("r0006",), unrelated=(OTHER,)),))
-    assert rates(played(tmp_path / "case", server, made))["original"] == (4, 4)
+    assert rates(played(tmp_path / "case", server, made))["original"] == (3, 3)
 
 
 def _leak(**other: Any) -> Any:
@@ -106,11 +106,11 @@ def test_two_requests_of_one_id(tmp_path: Path, server: FakeServer) -> None:
     )
     made = plan(requests, leaks=(_leak(unrelated=(OTHER,)),))
     found = played(tmp_path / "case", server, made)
-    assert rates(found) == {"alone": (0, 4), "control": (0, 4), "original": (4, 4)}
+    assert rates(found) == {"alone": (0, 3), "control": (0, 3), "original": (3, 3)}
     sent = [body["rid"] for path, body in server.seen if path == "/generate"]
     shared = [rid for rid in sent if rid.startswith("shared-")]
-    assert len(shared) == 8 and len(set(shared)) == 4
-    assert len({rid for rid in sent if not rid.startswith("shared-")}) == len(sent) - 8
+    assert len(shared) == 6 and len(set(shared)) == 3
+    assert len({rid for rid in sent if not rid.startswith("shared-")}) == len(sent) - 6
 
 
 def test_a_release_that_refuses_duplicate_ids_is_no_failure(tmp_path: Path, server: FakeServer) -> None:
@@ -121,7 +121,7 @@ def test_a_release_that_refuses_duplicate_ids_is_no_failure(tmp_path: Path, serv
         request(OTHER),
     )
     found = played(tmp_path / "case", server, plan(requests, leaks=(_leak(unrelated=(OTHER,)),)))
-    assert rates(found) == {"alone": (0, 4), "control": (0, 4), "original": (0, 4)}
+    assert rates(found) == {"alone": (0, 3), "control": (0, 3), "original": (0, 3)}
     assert found.verdicts[0].verdict == "not_reproduced"
 
 
@@ -135,7 +135,7 @@ def test_answers_shifted_by_one_fall_on_nobody_alone(tmp_path: Path, server: Fak
     )
     made = plan(requests, leaks=(_leak(unrelated=(OTHER,)),))
     found = played(tmp_path / "case", server, made)
-    assert rates(found)["alone"] == (0, 4) and rates(found)["original"] == (4, 4)
+    assert rates(found)["alone"] == (0, 3) and rates(found)["original"] == (3, 3)
     assert found.verdicts[0].verdict == "reproduced_in_company"
     assert found.carried > 0 and any("outlives" in one for one in found.warnings)
 
@@ -166,7 +166,7 @@ def test_answers_that_are_none_count_for_nothing(tmp_path: Path, fault: str) -> 
         found = played(tmp_path / "case", server, plan(requests))
     assert found.verdicts[0].verdict == "inconclusive"
     assert rates(found) == {}
-    assert all(one.failed == 4 for one in found.verdicts[0].arms)
+    assert all(one.failed == 3 for one in found.verdicts[0].arms)
 
 
 def test_a_slow_server_times_out(tmp_path: Path) -> None:
@@ -195,11 +195,11 @@ def test_a_server_that_dies_keeps_what_was_played_and_the_run_goes_on(tmp_path: 
                 break
             except LimitHit as error:
                 assert "does not answer" in str(error)
-    assert found.trials == whole.trials == 12
+    assert found.trials == whole.trials == 9
     assert (root / "out" / "replay.json").read_bytes() == (tmp_path / "whole" / "out" / "replay.json").read_bytes()
 
 
-@pytest.mark.parametrize("after", [0, 1, 2, 5, 11])
+@pytest.mark.parametrize("after", [0, 1, 5, 8])
 def test_an_interrupted_run_ends_as_one_that_was_not(
     tmp_path: Path, server: FakeServer, after: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -224,7 +224,7 @@ def test_an_interrupted_run_ends_as_one_that_was_not(
     assert kept.count(b"\n") == after
     if trials is not None:
         trials.write_bytes(kept + b'{"schema": "foren')  # the last line was cut short
-    assert played(root, server).trials == 12
+    assert played(root, server).trials == 9
     assert (root / "out" / "replay.json").read_bytes() == (tmp_path / "whole" / "out" / "replay.json").read_bytes()
 
 
@@ -232,7 +232,7 @@ def test_the_order_is_interleaved_and_always_the_same() -> None:
     made = plan()
     jobs = ordered(made, Options("http://x"))
     assert jobs == ordered(made, Options("http://x"))
-    rounds = [[one.name for one, _ in jobs[i : i + 3]] for i in range(0, 12, 3)]
+    rounds = [[one.name for one, _ in jobs[i : i + 3]] for i in range(0, 9, 3)]
     assert all(sorted(one) == ["alone", "control", "original"] for one in rounds)
     assert len({tuple(one) for one in rounds}) > 1
 
@@ -282,7 +282,7 @@ def test_every_endpoint(tmp_path: Path, server: FakeServer, stream: bool) -> Non
     )
     made = plan(requests, leaks=(_leak(unrelated=(OTHER,)),))
     found = played(tmp_path / "case", server, made)
-    assert rates(found)["original"] == (4, 4)
+    assert rates(found)["original"] == (3, 3)
     lines = next((tmp_path / "case").glob("replay/*/trials.jsonl")).read_bytes().split(b"\n")
     exchanges = [one for line in lines if line for one in orjson.loads(line)["requests"]]
     finished = [one for one in exchanges if one["outcome"] == "finished"]
@@ -311,7 +311,7 @@ def test_nothing_is_left_behind(tmp_path: Path, server: FakeServer) -> None:
     played(tmp_path / "case", server)
     assert not server._running and not server._queue and not server._cache.get("None") and not server.paused
     flushes = [index for index, (path, _) in enumerate(server.seen) if path == "/flush_cache"]
-    assert len(flushes) >= 2 * 12 and flushes[-1] >= len(server.seen) - 3
+    assert len(flushes) >= 2 * 9 and flushes[-1] >= len(server.seen) - 3
 
 
 def test_another_ones_traffic_stops_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -369,7 +369,7 @@ def test_the_case_knows_the_trials(tmp_path: Path, server: FakeServer) -> None:
     played(root, server)  # judged again: the same rows
     with Case.open(root, read_only=True) as case:
         rows = case.table("trials").to_pylist()
-        assert len(rows) == 12 and {row["plan_id"] for row in rows} == {found.plan_id}
+        assert len(rows) == 9 and {row["plan_id"] for row in rows} == {found.plan_id}
         facts = orjson.loads(rows[0]["server"])
         assert facts["version"] == "0.5.23" and facts["model"] == "fake" and facts["flags"]["chunked_prefill_size"]
         assert all(row["seed"] is not None and row["milliseconds"] > 0 and row["idle"] for row in rows)

@@ -318,17 +318,18 @@ class FakeServer:
             async with self._resumed:
                 await self._resumed.wait_for(lambda: not self.paused)
         self._queue.append(request)
-        streamed = False
+        streamed, before = False, 0
         try:
             while not request.over:
                 if gone.done():
                     self._abort_one(request)
                     return
-                before = request.given
-                with suppress(TimeoutError):
-                    async with request.steps:
-                        await asyncio.wait_for(request.steps.wait(), 0.05)
-                if body.get("stream") and request.given > before and not request.refused:
+                if request.given == before:
+                    with suppress(TimeoutError):
+                        async with request.steps:
+                            await asyncio.wait_for(request.steps.wait(), 0.02)
+                news, before = request.given > before, request.given
+                if body.get("stream") and news and not request.refused:
                     if not streamed:
                         await _head(writer, 200, "text/event-stream")
                         streamed = True

@@ -44,7 +44,7 @@ def arm(name: str, *requests: str, **other: Any) -> Arm:
     """An arm of the one leak."""
     whole: dict[str, Any] = {
         "name": name, "leak": "f1", "requests": requests, "scene": "timed", "switch": None, "flags": (),
-        "environment": {}, "server": "same", "trials": 4,
+        "environment": {}, "server": "same", "trials": 3,
     }  # fmt: skip
     return Arm(**{**whole, **other})
 
@@ -70,7 +70,7 @@ def plan(requests: tuple[PlannedRequest, ...] = CANCELS, arms: tuple[Arm, ...] =
         "f1", "verbatim", RECIPIENT, (SOURCE,), (COMPANY,), (STRANGER, OTHER), 500, ("M3",), {SOURCE: (MARKS[0],)}
     )
     whole: dict[str, Any] = {
-        "schema": SCHEMA, "plan_id": "", "case_id": "c", "text": "surrogate", "reason": None, "seed": 7, "trials": 4,
+        "schema": SCHEMA, "plan_id": "", "case_id": "c", "text": "surrogate", "reason": None, "seed": 7, "trials": 3,
         "tokens": "estimated", "models": ("m",), "engine": Engine("sglang", None, {}), "leaks": (leak,),
         "requests": requests, "arms": arms, "assumed": (), "left_out": (), "texts_sha256": "",
     }  # fmt: skip

@@ -18,12 +18,9 @@ from forensics.case.seal import files_of
 from forensics.case.signature import Signer
 from forensics.case.store import Case
 from forensics.case.words import counted
-from forensics.report import egress
-from forensics.report.corpus_check import Outgoing, check_corpus
 from forensics.report.exports import ocsf, timeline, veris
 from forensics.report.exports.facts import Facts, load_facts
-from forensics.report.figures import Numbers
-from forensics.report.render import template_texts
+from forensics.report.gate import allowed_texts, held_back
 
 SINGLE = {"ocsf": "ocsf.json", "veris": "veris.json", "timesketch": "timeline.jsonl", "perfetto": "trace.json"}
 BAG = "bag"
@@ -43,7 +40,6 @@ OWN_WORDS = (
     veris.LABELS,
     veris.NOT_BANDED,
 )
-TEXTUAL = (".html", ".md", ".json", ".jsonl", ".csv", ".svg", ".txt", ".ipynb", ".py")
 
 
 @dataclass(frozen=True)
@@ -148,16 +144,12 @@ def _whole(root: Path) -> list[Path]:
 
 
 def _check(case: Case, files: dict[str, bytes]) -> None:
-    textual = {path: data for path, data in files.items() if path.endswith(TEXTUAL)}
-    methods = [number.method for number in Numbers.load(case).rows.values()]
-    findings = [text for row in case.rows("report/mechanisms") for text in row if isinstance(text, str)]
-    allowed = (*template_texts(), *OWN_WORDS, *methods, *findings)
-    hits = egress.check(textual.items(), egress.passages(case), allowed)
-    hits += check_corpus(case, [Outgoing(path, data) for path, data in textual.items()], allowed)
+    """Nothing is left unchecked: a file of a kind that cannot be read holds everything back."""
+    hits = held_back(case, files, (*allowed_texts(case).texts, *OWN_WORDS))
     if hits:
-        first = min(hits, key=lambda hit: hit.path)
+        first = hits[0]
         raise EgressBlocked(
-            f"{counted(len({hit.path for hit in hits}), 'file')} would let out text; the first is {first.path}: it "
+            f"{counted(len(hits), 'file')} would let out text; the first is {first.path}: it "
             f"holds {first.why}; nothing was written"
         )
 

@@ -126,11 +126,11 @@ def test_a_bag_is_accepted_by_another_program(small: Path, tmp_path: Path) -> No
     bag = bagit.Bag(written.path)
     assert bag.is_valid()
     assert bag.algorithms == ["sha256"]
-    assert sorted(bag.payload_files()) == sorted(
-        f"data/{name}" for name in ("ocsf.json", "report/report.html", "report/report.md", "timeline.jsonl", "trace.json", "veris.json")
-    )  # fmt: skip
+    reports = {f"data/report/{name}" for name in _files(small / "report")}
+    singles = {f"data/{name}" for name in ("ocsf.json", "timeline.jsonl", "trace.json", "veris.json")}
+    assert set(bag.payload_files()) == reports | singles and len(reports) >= 3
     size = sum((Path(written.path) / name).stat().st_size for name in bag.payload_files())
-    assert bag.info["Payload-Oxum"] == f"{size}.6" and written.bytes == size
+    assert bag.info["Payload-Oxum"] == f"{size}.{len(reports | singles)}" and written.bytes == size
     (Path(written.path) / "data" / "veris.json").write_text("{}")
     assert not bagit.Bag(written.path).is_valid()
 

@@ -7,8 +7,6 @@ pairs by those.
 
 from __future__ import annotations
 
-import gzip
-import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +27,7 @@ from tests.sglang.harness.traffic import PAIRS
 SAMPLES = Path(__file__).resolve().parents[3] / "sample_logs"
 FAULTS = ("slot_reuse", "cross_salt", "poisoned_prefix", "shifted", "duplicate_rid")
 ARMS = (ALONE, CONTROL, ORIGINAL)
+COMPANY = 12  # requests beside the recipient, as `replay plan` has it
 SPEED = 20.0  # the captured times are those of a busy machine; what waited for what is kept at any speed
 
 
@@ -41,14 +40,14 @@ class Planned:
     pairs: tuple[str, ...]
 
 
-def planned(fault: str, root: Path, engine: Path, leaks: int, trials: int) -> Planned:
+def planned(fault: str, root: Path, engine: Path, leaks: int, trials: int, company: int = COMPANY) -> Planned:
     """Make the case of a captured incident at `root`, if absent, and a plan of its clearest leaks."""
     sample = SAMPLES / f"sglang-{fault}"
     if not (root / "case.duckdb").exists():
         run_pipeline(root, PipelineParameters((sample / "logs",), sample / "tenants.csv"))
     with Case.open(root) as case:
         tokenizer = engine / "model" / "tokenizer.json"
-        _, path = make_plan(case, Parameters(most=leaks, trials=trials, tokenizer=tokenizer))
+        _, path = make_plan(case, Parameters(most=leaks, trials=trials, company=company, tokenizer=tokenizer))
         names = load_pseudonyms(case).tenants
     pairs = [pair.split("=") for pair in PAIRS.split(",")]
     return Planned(fault, path, tuple(f"{names[one]}={names[other]}" for one, other in pairs))
@@ -78,9 +77,3 @@ def facts(folder: Path, fact: str) -> int:
     """How many facts of a kind the fault plugin has noted so far."""
     path = folder / "faults.jsonl"
     return path.read_bytes().count(b'"fact":"%s"' % fact.encode()) if path.exists() else 0
-
-
-def read(path: Path) -> list[dict[str, object]]:
-    """JSON lines, packed or not."""
-    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    return [json.loads(line) for line in data.split(b"\n") if line]
