@@ -18,6 +18,7 @@ import asyncio
 import gzip
 import json
 import random
+import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -172,54 +173,66 @@ async def measure(arguments: argparse.Namespace, url: str) -> None:
             bench.need([answer.own, *rids], answer.tokens)
             return answer, rids
 
-        true_pairs = [candidates(answer, arguments.candidates) for answer in victims]
-        clean_pairs = [candidates(answer, arguments.clean_candidates) for answer in clean]
-        stock_pairs = [candidates(answer, arguments.clean_candidates) for answer in stock]
-        kinds = {"victims": victims, "clean answers": clean, "stock sentences": stock}
-        whole = {
-            name: [candidates(answer, LEAST_WRONG + 1) for answer in answers[: arguments.whole]]
-            for name, answers in kinds.items()
-        }
+        # The most telling part first: a run that is cut short has said something.
+        pairs = [candidates(answer, arguments.candidates) for answer in victims]
         await bench.fetch()
-    areas(bench, arguments, true_pairs, clean_pairs, dice)
-    boilerplate(bench, stock_pairs)
-    for name, pairs in whole.items():
-        counts: dict[str, int] = {}
-        for answer, (claimed, *wrong) in pairs:
-            own, named = (bench.scores(rid, answer.tokens) for rid in (answer.own, claimed))
-            finding = judge(own, {claimed: named}, [bench.scores(rid, answer.tokens) for rid in wrong]).finding
-            counts[finding] = counts.get(finding, 0) + 1
-        print(f"whole test with {LEAST_WRONG} wrong sources, {name}: {json.dumps(counts, sort_keys=True)}")
+        values = same_template(bench, pairs, dice)
+        pairs = [candidates(answer, arguments.clean_candidates) for answer in stock]
+        await bench.fetch()
+        boilerplate(bench, pairs)
+        pairs = [candidates(answer, arguments.clean_candidates) for answer in clean]
+        await bench.fetch()
+        plain(bench, pairs, values)
+        for name, answers in (("victims", victims), ("stock sentences", stock), ("clean answers", clean)):
+            counts: dict[str, int] = {}
+            pairs = [candidates(answer, LEAST_WRONG + 1) for answer in answers[: arguments.whole]]
+            await bench.fetch()
+            for answer, (claimed, *wrong) in pairs:
+                own, named = (bench.scores(rid, answer.tokens) for rid in (answer.own, claimed))
+                finding = judge(own, {claimed: named}, [bench.scores(rid, answer.tokens) for rid in wrong]).finding
+                counts[finding] = counts.get(finding, 0) + 1
+            print(f"whole test with {LEAST_WRONG} wrong sources, {name}: {json.dumps(counts)}", flush=True)
     print(f"{bench.calls} scorings")
 
 
 Pairs = list[tuple[Answer, list[str]]]
+Values = dict[str, list[float]]
 
 
-def areas(bench: Bench, arguments: argparse.Namespace, true: Pairs, clean: Pairs, dice: random.Random) -> None:
-    """How well true pairs are told from false ones, and how often the true source is first."""
-    values: dict[str, list[float]] = {}
+def same_template(bench: Bench, pairs: Pairs, dice: random.Random) -> Values:
+    """How often the true source is first, and how well it is told from a wrong one of the same template."""
+    values: Values = {}
     first = 0
-    for answer, rids in true:
+    for answer, rids in pairs:
         sums = bench.sums(answer, rids)
         first += sums[0] > max(sums[1:])
         wrong = dice.randrange(1, len(sums))
         for name, claimed in (("true", 0), ("same template", wrong)):
             values.setdefault(f"{name}, sum", []).append(sums[claimed])
             values.setdefault(f"{name}, margin", []).append(sums[claimed] - max(sums[:claimed] + sums[claimed + 1 :]))
-    for answer, rids in clean:
+    print(f"true source first of {len(pairs[0][1])}: {first} of {len(pairs)} victims ({first / len(pairs):.1%})")
+    areas(values, "same template")
+    return values
+
+
+def plain(bench: Bench, pairs: Pairs, values: Values) -> None:
+    """How well a true source is told from one that is claimed of a clean answer."""
+    for answer, rids in pairs:
         sums = bench.sums(answer, rids)
         values.setdefault("clean answer, sum", []).append(sums[0])
         values.setdefault("clean answer, margin", []).append(sums[0] - max(sums[1:]))
-    print(f"victims {len(true)}: true source first of {arguments.candidates}: {first} ({first / len(true):.1%})")
-    for kind in ("same template", "clean answer"):
-        for statistic in ("margin", "sum"):
-            true_values, false_values = values[f"true, {statistic}"], values[f"{kind}, {statistic}"]
-            count = f"{len(true_values)} true and {len(false_values)} false pairs"
-            print(f"area, {count} ({kind}), by {statistic}: {area(true_values, false_values):.4f}")
-    for name, found in values.items():
-        ordered = sorted(found)
-        print(f"  {name}: min {ordered[0]:.1f} median {ordered[len(ordered) // 2]:.1f} max {ordered[-1]:.1f} nats")
+    areas(values, "clean answer")
+
+
+def areas(values: Values, kind: str) -> None:
+    """The area under the curve of true pairs against false ones of a kind, by both statistics."""
+    for statistic in ("margin", "sum"):
+        true, false = values[f"true, {statistic}"], values[f"{kind}, {statistic}"]
+        print(f"area, {len(true)} true and {len(false)} false pairs ({kind}), by {statistic}: {area(true, false):.4f}")
+        for name, found in (("true", true), (kind, false)):
+            ordered = sorted(found)
+            print(f"  {name}: min {ordered[0]:.1f} median {ordered[len(ordered) // 2]:.1f} max {ordered[-1]:.1f} nats")
+    sys.stdout.flush()
 
 
 def boilerplate(bench: Bench, pairs: Pairs) -> None:
@@ -233,7 +246,7 @@ def boilerplate(bench: Bench, pairs: Pairs) -> None:
         reached += sums[0] >= least and sums[0] - best >= MARGIN
         against += best >= least and best - sums[0] >= MARGIN
     print(f"stock sentences {len(pairs)}: {reached} for the claimed source, {against} for another; ", end="")
-    print(f"greatest sum {greatest:.1f} nats")
+    print(f"greatest sum {greatest:.1f} nats", flush=True)
 
 
 def main() -> None:

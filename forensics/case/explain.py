@@ -13,6 +13,7 @@ import orjson
 
 from forensics.case.differences import Differences, differences
 from forensics.case.errors import UsageError
+from forensics.case.likelihood import likelihood_sentence
 from forensics.case.store import Case
 
 SHORTEST_PREFIX = 4
@@ -106,6 +107,7 @@ class Explanation:
     decoys: tuple[dict[str, Any], ...] = ()  # the strata it was judged in
     differences: tuple[Differences, ...] = ()  # per named source, or the best one; offsets and counts
     would_change: tuple[str, ...] = ()
+    likelihood: str | None = None  # what `replay score` found, in a sentence; None: not scored
 
     @property
     def runner_up(self) -> Candidate | None:
@@ -185,6 +187,7 @@ def explain(case: Case, fragment: str, *, reveal: bool = False, asked: str = "ex
             if a["raw_identity"] >= A_COPY
         ),
         would_change=(*_by_people(row, replays), *found.get("would_change", ())),
+        likelihood=likelihood_sentence(case, row["fragment_id"]),
     )
 
 

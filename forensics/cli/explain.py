@@ -137,6 +137,8 @@ def _human(found: Explanation) -> Iterable[RenderableType]:
         yield table(DECISION, [tuple(row[c] for c in DECISION) for row in found.reviews], title="decisions")
     for one in found.replays:
         yield from _replay(one)
+    if found.likelihood is not None:
+        yield text(f"likelihood: {found.likelihood}")
     for compared in found.differences:
         yield _edits(compared)
     if found.recipient_passage:

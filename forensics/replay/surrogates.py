@@ -4,6 +4,7 @@ What stays: chat marks, line breaks, white space, punctuation, and words of inst
 row. What goes: every other word, number and sign (`stand_ins`). The same piece always becomes the same piece, so that
 prompts which begin alike begin alike afterwards and part where they parted. Each text of one tenant that is its own
 gets canary identifiers in place of something as long, one of them inside the passage that leaked, where there is one.
+In scripts without spaces, with a tokenizer, what comes before a piece decides as well.
 Deterministic: texts, owners and seed decide.
 """
 

@@ -72,6 +72,7 @@ EXPECTED: dict[str, tuple[dict[str, str], tuple[str, ...], list[tuple[Any, ...]]
     "rejects": ({}, ("evidence_name", "line", "byte_offset", "reason"), [("engine.jsonl", 4, 900, "bad_json")]),
     "repeated-ids": ({}, ("request_id",), []),
     "replays": ({}, ("fragment_id",), []),
+    "likelihoods": ({}, ("fragment_id",), []),
     "request": (
         {"request": "req-0"},
         ("request_id", "vantage", "tenant_id", "evidence_name", "line"),

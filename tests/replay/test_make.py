@@ -14,7 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from case_builder import CaseBuilder, at
+from case_builder import HOSTILE_TENANTS, CaseBuilder, at, hostile_case
 
 from forensics.case.errors import UsageError
 from forensics.case.store import Case
@@ -302,3 +302,32 @@ def test_parameters_are_checked(planned: tuple[Plan, Path, Case]) -> None:
         with pytest.raises(UsageError):
             make_plan(planned[2], wrong)
     assert replace(Parameters(), trials=7).trials == 7
+
+
+def test_hostile_names_and_ids_stay_out(tmp_path: Path) -> None:
+    with hostile_case().write(tmp_path / "case") as case:
+        plan, path = make_plan(case, Parameters(most=9))
+    assert len(plan.leaks) == len(HOSTILE_TENANTS)
+    written = path.read_text(encoding="utf-8")
+    for name in HOSTILE_TENANTS:
+        assert name not in written
+        assert json.dumps(name)[1:-1] not in written
+
+
+def test_turns_of_a_conversation_share_their_texts(world: World, tmp_path: Path) -> None:
+    builder = world.builder
+    first = next(use for use in builder.uses if use["request"] == world.recipient and use["side"] == "prompt")
+    earlier = builder.request("req-earlier", "tenant-four", 3, 4.2, prompt=builder.contents[first["content"]])
+    builder.uses.append({**first, "field": "messages[1].content", "role": "assistant", "ordinal": 1, "content": 3})
+    builder.uses.append({**first, "field": "messages[2].content", "role": "tool", "ordinal": 2, "content": 5})
+    with world.write(tmp_path / "case") as case:
+        plan, path = make_plan(case, Parameters())
+    assert earlier is not None
+    recipient = plan.request(plan.leaks[0].recipient)
+    assert [part.role for part in recipient.messages] == ["user", "assistant", "user"]
+    assert "messages.role" in recipient.assumed
+    texts = read_plan(path)[1]
+    (turn,) = [one for one in plan.requests if one.key != recipient.key and one.tenant_ref == recipient.tenant_ref]
+    assert texts[turn.messages[0].text] == texts[recipient.messages[0].text]
+    assert turn.key in plan.leaks[0].company
+    assert turn.key in recipient.after

@@ -19,6 +19,7 @@ import pyarrow as pa
 from case_builder import CaseBuilder
 
 from forensics.case.errors import MissingInput, UsageError
+from forensics.case.explain import explain
 from forensics.case.store import Case
 from forensics.replay.address import address
 from forensics.replay.scoring import Parameters, score
@@ -99,6 +100,10 @@ def test_the_true_source_is_told_from_the_recipients_own_words(tmp_path: Path, s
         (found,) = score(case, Parameters(reason="asked"), address(url))
         result = json.loads((case.root / "out" / "likelihood.json").read_bytes())
         log = (case.root / "custody.jsonl").read_text(encoding="utf-8")
+        said = explain(case, "F-leak").likelihood
+    assert said is not None
+    assert said.startswith("the prompt of s explains tokens 4 to 17 of ")
+    assert said.endswith("p 0.01: this speaks for the source")
     assert found.likelihood is not None
     assert (found.likelihood.finding, found.basis, found.likelihood.rank) == ("supports", "text", 1)
     # Four words of its own, then the thirteen of the record, three of which (a, of, it ...) any prompt could hold.
