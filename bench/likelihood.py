@@ -6,9 +6,9 @@ True pairs: victims of the captured incidents (`sample_logs/sglang-*`: answers t
 request's context) with the source that the fault plugin noted, by the recorded tokens. False pairs of the hard kind:
 the same victims with a wrong source of the same template. False pairs of the plain kind: clean answers of the same
 incidents with another tenant's prompt. Boilerplate: stock sentences as answers. Every answer is scored under its own
-prompt and under `--candidates` others, of which one is the claimed source; what is reported is the sum of the best
-segment and the margin to the best of the others. The last lines repeat the whole test with 99 wrong sources on a few.
-Every scoring is a forward pass over the answer at least: 2,600 of them take some ten minutes on two quiet cores.
+prompt and under `--candidates` others, of which one is the claimed source (clean answers and stock sentences under
+`--clean-candidates`); what is reported is the sum of the best segment and the margin to the best of the others. The
+last lines repeat the whole test with 99 wrong sources on a few.
 """
 
 from __future__ import annotations
@@ -18,9 +18,7 @@ import asyncio
 import gzip
 import json
 import random
-import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -92,33 +90,52 @@ def area(positive: Sequence[float], negative: Sequence[float]) -> float:
 
 
 class Bench:
-    """Scores answers under prompts; every score is asked once."""
+    """Scores answers under prompts. What is needed is noted first and asked prompt by prompt, so that a prompt is read
+    once and found in the server's prefix cache by all answers that are scored after it."""
 
     def __init__(self, client: Client, prompts: dict[str, str], together: int) -> None:
-        self._client, self._prompts = client, prompts
-        self._ids: dict[str, list[int]] = {}
-        self._free = asyncio.Semaphore(together)
-        self.calls = 0
+        self._client, self._prompts, self._together = client, prompts, together
+        self._needed: set[tuple[str, tuple[int, ...]]] = set()
+        self._scores: dict[tuple[str, tuple[int, ...]], list[float]] = {}
 
-    async def ids(self, rid: str) -> list[int]:
-        if rid not in self._ids:
-            self._ids[rid] = await self._client.tokenize(self._prompts[rid])
-        return self._ids[rid]
+    @property
+    def calls(self) -> int:
+        """Scorings so far."""
+        return len(self._scores)
 
-    async def tokens(self, text: str) -> list[int]:
+    async def tokens(self, text: str) -> tuple[int, ...]:
         """Tokens of a text."""
-        return await self._client.tokenize(text)
+        return tuple(await self._client.tokenize(text))
 
-    async def score(self, rid: str, tokens: Sequence[int]) -> list[float]:
-        """The answer's scores under one prompt."""
-        async with self._free:
-            prompt = await self.ids(rid)
-            self.calls += 1
-            rows = await self._client.score([*prompt, *tokens], len(prompt))
-        return [value if value is not None else 0.0 for value, _ in rows]
+    def need(self, rids: Sequence[str], tokens: tuple[int, ...]) -> None:
+        """These will be asked for."""
+        self._needed.update((rid, tokens) for rid in rids)
 
-    async def all(self, rids: Sequence[str], tokens: Sequence[int]) -> list[list[float]]:
-        return list(await asyncio.gather(*(self.score(rid, tokens) for rid in rids)))
+    async def fetch(self) -> None:
+        """Have the server score what is needed and not known yet."""
+        free = asyncio.Semaphore(self._together)
+        for rid in sorted({rid for rid, _ in self._needed - self._scores.keys()}):
+            prompt = await self._client.tokenize(self._prompts[rid])
+
+            async def score(tokens: tuple[int, ...], rid: str = rid, prompt: list[int] = prompt) -> None:
+                async with free:
+                    rows = await self._client.score([*prompt, *tokens], len(prompt))
+                self._scores[rid, tokens] = [value if value is not None else 0.0 for value, _ in rows]
+
+            first, *rest = sorted(
+                tokens for name, tokens in self._needed if name == rid and (rid, tokens) not in self._scores
+            )
+            await score(first)
+            await asyncio.gather(*(score(tokens) for tokens in rest))
+
+    def scores(self, rid: str, tokens: tuple[int, ...]) -> list[float]:
+        """What was fetched."""
+        return self._scores[rid, tokens]
+
+    def sums(self, answer: Answer, rids: Sequence[str]) -> list[float]:
+        """The sum of the best segment under each prompt, against the answer's own."""
+        own = self.scores(answer.own, answer.tokens)
+        return [best_segment(differences(own, self.scores(rid, answer.tokens))).total for rid in rids]
 
 
 def wrong_for(answer: Answer, prompts: dict[str, str], claimed: str, count: int) -> list[str]:
@@ -140,100 +157,83 @@ async def measure(arguments: argparse.Namespace, url: str) -> None:
         clean += [answer for answer in answers if answer.source is None]
     victims = [victims[place * len(victims) // arguments.pairs] for place in range(arguments.pairs)]
     clean = [clean[place * len(clean) // arguments.pairs] for place in range(arguments.pairs)]
-    others = arguments.candidates - 1
-    true_sums, true_margins, hard_sums, hard_margins, plain_sums, plain_margins = ([] for _ in range(6))
-    first = placed = 0
-    began = time.process_time()
     async with Client(address(url), seconds=300.0) as client:
         bench = Bench(client, prompts, arguments.together)
-        for answer in victims:
-            assert answer.source is not None
-            wrong = wrong_for(answer, prompts, answer.source, others)
-            own, *rest = await bench.all([answer.own, answer.source, *wrong], answer.tokens)
-            sums = [best_segment(differences(own, scores)).total for scores in rest]
-            true_sums.append(sums[0])
-            true_margins.append(sums[0] - max(sums[1:]))
-            first += sums[0] > max(sums[1:])
-            claimed = dice.randrange(1, len(sums))
-            hard_sums.append(sums[claimed])
-            hard_margins.append(sums[claimed] - max(sums[:claimed] + sums[claimed + 1 :]))
-            placed += 1
-        print(
-            f"victims {placed}: true source first of {arguments.candidates}: {first} ({first / placed:.1%})", flush=True
-        )
-        for answer in clean:
-            claimed_rid = dice.choice([rid for rid in sorted(prompts) if tenant(rid) != tenant(answer.own)])
-            wrong = wrong_for(answer, prompts, claimed_rid, others)
-            own, *rest = await bench.all([answer.own, claimed_rid, *wrong], answer.tokens)
-            sums = [best_segment(differences(own, scores)).total for scores in rest]
-            plain_sums.append(sums[0])
-            plain_margins.append(sums[0] - max(sums[1:]))
-        for name, sums_, margins_ in (
-            ("wrong source of the same template", hard_sums, hard_margins),
-            ("clean answer", plain_sums, plain_margins),
-        ):
-            print(f"false pairs, {name} ({len(sums_)}):")
-            print(f"  area by margin to the best other candidate: {area(true_margins, margins_):.4f}")
-            print(f"  area by the sum alone: {area(true_sums, sums_):.4f}")
-        for name, values in (
-            ("true sum", true_sums), ("true margin", true_margins), ("same-template sum", hard_sums),
-            ("same-template margin", hard_margins), ("clean sum", plain_sums), ("clean margin", plain_margins),
-        ):  # fmt: skip
-            ordered = sorted(values)
-            print(f"  {name}: min {ordered[0]:.1f} median {ordered[len(ordered) // 2]:.1f} max {ordered[-1]:.1f} nats")
-        sys.stdout.flush()
-        stock = await boilerplate(bench, prompts, clean, others, dice)
-        await whole(
-            bench, arguments, prompts, {"victims": victims, "clean answers": clean, "stock sentences": stock}, dice
-        )
-        print(f"{bench.calls} scorings, {time.process_time() - began:.1f} s of this process")
+        stock = [
+            Answer(f"stock-{number}", await bench.tokens(sentence), clean[number * len(clean) // len(STOCK)].own, None)
+            for number, sentence in enumerate(STOCK)
+        ]
+
+        def candidates(answer: Answer, count: int) -> tuple[Answer, list[str]]:
+            """The claimed source, the true one where there is one, and wrong ones."""
+            others = [rid for rid in sorted(prompts) if tenant(rid) != tenant(answer.own)]
+            claimed = answer.source or dice.choice(others)
+            rids = [claimed, *wrong_for(answer, prompts, claimed, count - 1)]
+            bench.need([answer.own, *rids], answer.tokens)
+            return answer, rids
+
+        true_pairs = [candidates(answer, arguments.candidates) for answer in victims]
+        clean_pairs = [candidates(answer, arguments.clean_candidates) for answer in clean]
+        stock_pairs = [candidates(answer, arguments.clean_candidates) for answer in stock]
+        kinds = {"victims": victims, "clean answers": clean, "stock sentences": stock}
+        whole = {
+            name: [candidates(answer, LEAST_WRONG + 1) for answer in answers[: arguments.whole]]
+            for name, answers in kinds.items()
+        }
+        await bench.fetch()
+    areas(bench, arguments, true_pairs, clean_pairs, dice)
+    boilerplate(bench, stock_pairs)
+    for name, pairs in whole.items():
+        counts: dict[str, int] = {}
+        for answer, (claimed, *wrong) in pairs:
+            own, named = (bench.scores(rid, answer.tokens) for rid in (answer.own, claimed))
+            finding = judge(own, {claimed: named}, [bench.scores(rid, answer.tokens) for rid in wrong]).finding
+            counts[finding] = counts.get(finding, 0) + 1
+        print(f"whole test with {LEAST_WRONG} wrong sources, {name}: {json.dumps(counts, sort_keys=True)}")
+    print(f"{bench.calls} scorings")
 
 
-async def boilerplate(
-    bench: Bench, prompts: dict[str, str], clean: Sequence[Answer], others: int, dice: random.Random
-) -> list[Answer]:
+Pairs = list[tuple[Answer, list[str]]]
+
+
+def areas(bench: Bench, arguments: argparse.Namespace, true: Pairs, clean: Pairs, dice: random.Random) -> None:
+    """How well true pairs are told from false ones, and how often the true source is first."""
+    values: dict[str, list[float]] = {}
+    first = 0
+    for answer, rids in true:
+        sums = bench.sums(answer, rids)
+        first += sums[0] > max(sums[1:])
+        wrong = dice.randrange(1, len(sums))
+        for name, claimed in (("true", 0), ("same template", wrong)):
+            values.setdefault(f"{name}, sum", []).append(sums[claimed])
+            values.setdefault(f"{name}, margin", []).append(sums[claimed] - max(sums[:claimed] + sums[claimed + 1 :]))
+    for answer, rids in clean:
+        sums = bench.sums(answer, rids)
+        values.setdefault("clean answer, sum", []).append(sums[0])
+        values.setdefault("clean answer, margin", []).append(sums[0] - max(sums[1:]))
+    print(f"victims {len(true)}: true source first of {arguments.candidates}: {first} ({first / len(true):.1%})")
+    for kind in ("same template", "clean answer"):
+        for statistic in ("margin", "sum"):
+            true_values, false_values = values[f"true, {statistic}"], values[f"{kind}, {statistic}"]
+            count = f"{len(true_values)} true and {len(false_values)} false pairs"
+            print(f"area, {count} ({kind}), by {statistic}: {area(true_values, false_values):.4f}")
+    for name, found in values.items():
+        ordered = sorted(found)
+        print(f"  {name}: min {ordered[0]:.1f} median {ordered[len(ordered) // 2]:.1f} max {ordered[-1]:.1f} nats")
+
+
+def boilerplate(bench: Bench, pairs: Pairs) -> None:
     """Stock sentences as answers: how many reach the sum and the margin that support needs, for or against."""
-    stock: list[Answer] = []
     reached = against = 0
-    sums: list[float] = []
-    for number, sentence in enumerate(STOCK):
-        own = clean[number * len(clean) // len(STOCK)].own
-        answer = Answer(f"stock-{number}", tuple(await bench.tokens(sentence)), own, None)
-        stock.append(answer)
-        claimed = dice.choice([rid for rid in sorted(prompts) if tenant(rid) != tenant(own)])
-        wrong = wrong_for(answer, prompts, claimed, others)
-        own_scores, *rest = await bench.all([own, claimed, *wrong], answer.tokens)
-        found = [best_segment(differences(own_scores, scores)).total for scores in rest]
-        sums.append(found[0])
-        least, best = needed(len(answer.tokens)), max(found[1:])
-        reached += found[0] >= least and found[0] - best >= MARGIN
-        against += best >= least and best - found[0] >= MARGIN
-    print(f"stock sentences {len(stock)}: {reached} support the claimed source, {against} another; ", end="")
-    print(f"greatest sum {max(sums):.1f} nats", flush=True)
-    return stock
-
-
-async def whole(
-    bench: Bench,
-    arguments: argparse.Namespace,
-    prompts: dict[str, str],
-    kinds: dict[str, Sequence[Answer]],
-    dice: random.Random,
-) -> None:
-    """The whole test, with 99 wrong sources, on a few answers of each kind."""
-    counts: dict[str, dict[str, int]] = {}
-    for name, answers in kinds.items():
-        step = max(len(answers) // arguments.whole, 1)
-        for answer in answers[::step][: arguments.whole]:
-            claimed = answer.source or dice.choice(
-                [rid for rid in sorted(prompts) if tenant(rid) != tenant(answer.own)]
-            )
-            wrong = wrong_for(answer, prompts, claimed, LEAST_WRONG)
-            own_scores, named, *rest = await bench.all([answer.own, claimed, *wrong], answer.tokens)
-            finding = judge(own_scores, {claimed: named}, rest).finding
-            counts.setdefault(name, {})[finding] = counts.get(name, {}).get(finding, 0) + 1
-    for name, found in counts.items():
-        print(f"whole test, {name}: {json.dumps(found, sort_keys=True)}", flush=True)
+    greatest = 0.0
+    for answer, rids in pairs:
+        sums = bench.sums(answer, rids)
+        least, best = needed(len(answer.tokens)), max(sums[1:])
+        greatest = max(greatest, *sums)
+        reached += sums[0] >= least and sums[0] - best >= MARGIN
+        against += best >= least and best - sums[0] >= MARGIN
+    print(f"stock sentences {len(pairs)}: {reached} for the claimed source, {against} for another; ", end="")
+    print(f"greatest sum {greatest:.1f} nats")
 
 
 def main() -> None:
@@ -244,6 +244,7 @@ def main() -> None:
     parser.add_argument("--server", help="a running server instead")
     parser.add_argument("--pairs", type=int, default=50)
     parser.add_argument("--candidates", type=int, default=20)
+    parser.add_argument("--clean-candidates", type=int, default=5, help="of clean answers and stock sentences")
     parser.add_argument("--whole", type=int, default=1, help="answers of each kind for the whole test")
     parser.add_argument("--together", type=int, default=4, help="scorings under way at a time")
     arguments = parser.parse_args()

@@ -13,7 +13,8 @@ from pathlib import Path
 
 DATA = Path(__file__).parent / "data"
 _WORD = re.compile(r"(?<![\w'-])[a-z]{3,12}(?![\w'-])")
-_MOST = 400  # words of one length
+_MOST = 2000  # words of one length
+_LEAST = 2  # times that a word occurs
 
 
 def main(files: list[Path]) -> None:
@@ -22,7 +23,7 @@ def main(files: list[Path]) -> None:
     counts = Counter(word for file in files for word in _WORD.findall(file.read_text(encoding="utf-8")))
     chosen: list[str] = []
     for length in range(3, 13):
-        words = [word for word, count in counts.items() if len(word) == length and count >= 3 and word not in kept]
+        words = [word for word, count in counts.items() if len(word) == length and count >= _LEAST and word not in kept]
         chosen += sorted(words, key=lambda word: (-counts[word], word))[:_MOST]
     (DATA / "words.txt").write_text("\n".join(sorted(chosen)) + "\n", encoding="utf-8")
     print(f"{len(chosen)} words")

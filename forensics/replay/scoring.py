@@ -137,15 +137,20 @@ async def _one(case: Case, chosen: Chosen, parameters: Parameters, scorer: Score
     if not tokens:
         return Scored(chosen.fragment_id, None, basis, "the response has no tokens"), {}
     wrong = _wrong(case, chosen, recipient, sources, parameters.wrong)
+    everybody = (recipient, *sources, *wrong)
+    # As its engine read it, where that is logged: a template is not rendered twice alike for sure.
+    read: dict[int, list[int]] = dict(
+        case.rows("replay/prompt_tokens", {"requests": [call.request for call in everybody]})
+    )
     free = asyncio.Semaphore(parameters.together)
 
     async def under(call: Call) -> list[float]:
         async with free:
-            prompt = await scorer.prompt_ids(call)
+            prompt = read.get(call.request) or await scorer.prompt_ids(call)
             rows = await scorer.score([*prompt, *tokens], len(prompt))
         return [0.0 if value is None else value for value, _ in rows]
 
-    own, *others = await asyncio.gather(*(under(call) for call in (recipient, *sources, *wrong)))
+    own, *others = await asyncio.gather(*(under(call) for call in everybody))
     keys = {f"s{number:03d}": source.request for number, source in enumerate(sources)}
     named = dict(zip(keys, others[: len(sources)], strict=True))
     return Scored(chosen.fragment_id, judge(own, named, others[len(sources) :]), basis), keys

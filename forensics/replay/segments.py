@@ -14,7 +14,7 @@ from typing import Literal
 Kind = Literal["mark", "sign", "word", "number", "space", "other"]
 _SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _SEGMENT = re.compile(
-    r"(?P<mark><\|[^|<>\s]{1,40}\|>(?:system|user|assistant|tool)?|\[/?INST\]|<</?SYS>>|</?s>|</?think>)"
+    r"(?P<mark><\|[^|<>\s]{1,40}\|>(?:system|user|assistant|tool)?|\[/?INST\]|<</?SYS>>|</?s>|</?think>|\[gMASK\]|<sop>)"
     rf"|(?P<sign>[{_SPACELESS}])"
     rf"|(?P<word>[^\W\d_{_SPACELESS}]+)"
     r"|(?P<number>\d+)"

@@ -1,7 +1,7 @@
 """What stands in for a word or a number of a customer? The same one always gets the same, no two the same.
 
 Words of instruction and single letters stay (data/kept.txt). A common English word is replaced by another of its length
-(data/words.txt), every other word by an invented one, a sign by a sign of its script, digits by digits: two numbers
+(data/words.txt), a word with capitals by an invented one, a sign by a sign of its script, digits by digits: two numbers
 that begin alike begin alike afterwards, and only so far. With a tokenizer the stand-in is as many tokens long, after
 whatever the word comes after; without, as many characters. Everything follows from the seed.
 """
@@ -31,6 +31,15 @@ class Tokens(Protocol):
     def ids(self, text: str) -> Sequence[int]:
         """Which they are."""
 
+    def signs(self) -> Sequence[str]:
+        """Letters beyond ASCII, and runs of such, that are one token each, in order."""
+
+    def spans(self, text: str) -> Sequence[tuple[int, int]]:
+        """`[start, end)` of its tokens in code points, those that share a character put together."""
+
+    def words(self) -> Sequence[str]:
+        """Lower-case words of ASCII letters that are one token each after a space, in alphabetical order."""
+
 
 @cache
 def _list(name: str) -> tuple[str, ...]:
@@ -40,6 +49,11 @@ def _list(name: str) -> tuple[str, ...]:
 @cache
 def _kept() -> frozenset[str]:
     return frozenset(_list("kept.txt"))
+
+
+@cache
+def _words() -> frozenset[str]:
+    return frozenset(_list("words.txt"))
 
 
 @cache
@@ -63,9 +77,14 @@ class StandIns:
         self._seed = seed
         self._tokens = tokens
         self._made: dict[str, str] = {}
+        self._drawn: tuple[tuple[str, int, int], bytes] = (("", -1, 0), b"")
         self._given: set[str] = set()
         self._costs: dict[str, int] = {}
+        self._one_token: dict[tuple[tuple[str, str], ...], list[str]] = {}
         self._pools: dict[tuple[str, int], list[str]] = {}
+        self._letters: dict[tuple[str, str], list[str]] = {}
+        for letter in (letter for word in sorted(words) for letter in word if not letter.isascii()):
+            self._letters.setdefault(_sort(letter), []).append(letter)
         # The order decides who gets a word first; it must not depend on the texts' order.
         for word in sorted(words):
             self._give(word, _TRIES if tokens is None else 4 * _TRIES, None)
@@ -73,6 +92,11 @@ class StandIns:
     def of(self, word: str) -> str:
         """The stand-in of a word, sign or number. Raises KeyError for one that was not given."""
         return self._made[word]
+
+    def other(self, word: str, attempt: int) -> str:
+        """What else could stand in for a sign or a run of signs, never itself; the same for the same attempt."""
+        made = self._candidate(word, _TRIES + attempt, None)
+        return made if made != word else self._made[word]
 
     def redraw(self, word: str, shared: Sequence[tuple[str, int]]) -> bool:
         """Give `word` another stand-in, which shares exactly so many first tokens with the stand-ins of others.
@@ -134,9 +158,10 @@ class StandIns:
             return _common().get(max(len(word), 3), ())
         style, cost = _cased(word[:1] + word[-1:], "aa"), self._cost(" " + word)
         if (style, cost) not in self._pools:
-            cased = [_cased(style, one) for one in _list("words.txt")]
-            for one in cased:
-                self._pools.setdefault((style, self._cost(" " + one)), []).append(one)
+            # The vocabulary holds far more words of one token than any list of words, in this case or another.
+            for one in sorted({*_list("words.txt"), *self._tokens.words()}):
+                cased = _cased(style, one)
+                self._pools.setdefault((style, self._cost(" " + cased)), []).append(cased)
             self._pools.setdefault((style, cost), [])
         return self._pools[style, cost]
 
@@ -152,9 +177,11 @@ class StandIns:
         if word.isdigit() and word.isascii():
             return self._digits(word, attempt // 4)
         if not word.isascii():
+            if attempt % 2 and (signs := self._signs(word)):
+                return signs[self._draw(word, attempt, 0) % len(signs)]
             return "".join(self._letter(word, place, attempt) for place in range(len(word)))
         length = len(word)
-        common = word.lower() in _common().get(length, ()) or is_kept(word)
+        common = word.islower() or word.lower() in _words() or is_kept(word)
         if (attempt < _TRIES // 2) if common else (self._tokens is not None and attempt % 2 == 1):
             pool = self._pool(word)
             if pool:
@@ -163,6 +190,15 @@ class StandIns:
             # As many tokens may need more letters, or fewer.
             length = max(2, length + (0, 1, -1, 2, -2, 3, -3, 4)[attempt // 8 % 8])
         return self._invented(word, attempt, length)
+
+    def _signs(self, word: str) -> Sequence[str]:
+        """Runs of signs of the same scripts and sorts that are one token, where `word` is one."""
+        if self._tokens is None or self._cost(word) != 1:
+            return ()
+        if not self._one_token:
+            for one in self._tokens.signs():
+                self._one_token.setdefault(tuple(map(_sort, one)), []).append(one)
+        return self._one_token.get(tuple(map(_sort, word)), ())
 
     def _invented(self, word: str, attempt: int, length: int) -> str:
         if word.isdigit():
@@ -195,19 +231,38 @@ class StandIns:
         return made
 
     def _letter(self, word: str, place: int, attempt: int) -> str:
-        """A letter of the same block and case; marks above and below letters stay."""
+        """A letter of the same script and sort; letters of Latin with marks stay, as do marks above and below letters.
+
+        First from the letters that the plan holds, as often as it holds them, then from the same stretch of the table.
+        """
         letter = word[place]
         category = unicodedata.category(letter)
-        if category[0] != "L" and category[0] != "N":
+        if letter.isascii() and category[0] == "L":
+            pattern = _VOWELS if letter.lower() in _VOWELS else _CONSONANTS
+            made = pattern[self._draw(word, attempt, place) % len(pattern)]
+            return made.upper() if letter.isupper() else made
+        sort = _sort(letter)
+        if category[0] not in "LN" or sort[0] == "LATIN":
             return letter
-        window = _WINDOW.get(unicodedata.name(letter, "").split(" ")[0], _LETTER_WINDOW)
-        low = ord(letter) // window * window
-        choice = [chr(code) for code in range(low, low + window) if unicodedata.category(chr(code)) == category]
+        choice: Sequence[str] = self._letters.get(sort, ())
+        if attempt % 4 == 3 or len(choice) < 8:
+            window = _WINDOW.get(sort[0], _LETTER_WINDOW)
+            low = ord(letter) // window * window
+            choice = [chr(code) for code in range(low, low + window) if unicodedata.category(chr(code)) == category]
         return choice[self._draw(word, attempt, place) % len(choice)]
 
     def _draw(self, word: str, attempt: int, place: int) -> int:
-        data = f"{self._seed}|{word}|{attempt}|{place}".encode("utf-8", "surrogatepass")
-        return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big")
+        """A number below 2^24 that these decide; 20 places at the cost of one."""
+        key = (word, attempt, place // 20)
+        if key != self._drawn[0]:
+            data = f"{self._seed}|{word}|{attempt}|{place // 20}".encode("utf-8", "surrogatepass")
+            self._drawn = (key, hashlib.blake2b(data, digest_size=60).digest())
+        at = 3 * (place % 20)
+        return int.from_bytes(self._drawn[1][at : at + 3], "big")
+
+
+def _sort(sign: str) -> tuple[str, str]:
+    return unicodedata.name(sign, "").split(" ")[0], unicodedata.category(sign)
 
 
 def shared_length(one: Sequence[object], other: Sequence[object]) -> int:

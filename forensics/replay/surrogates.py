@@ -9,14 +9,14 @@ Deterministic: texts, owners and seed decide.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forensics.case.errors import MissingInput, UsageError
+from forensics.replay.canaries import Places, beginnings
 from forensics.replay.segments import GRAM, Segment, segments, word_grams
 from forensics.replay.stand_ins import StandIns, Tokens, is_kept, shared_length
 
@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 LIMIT = 0.01  # of the token length that a surrogate may be off
-_KEPT_IN_A_ROW = GRAM - 1
+_KEPT_IN_A_ROW = GRAM - 2  # and what an apostrophe joins to the last of them
 _REPLACED = ("word", "sign", "number")
 _SEEDS = 5
-_CANARY_TOKENS, _CANARY_CHARACTERS = range(7, 17), range(9, 29)
-_IN_IDENTIFIER = frozenset("-_./#")
+_SHORT_FORMS = frozenset("s t m d re ve ll".split())
 _MENDS = 3
+_RUN = 64  # code points of a run that are counted together
+_OTHERS = 40
 
 
 class TokenizerFile:
@@ -54,6 +55,27 @@ class TokenizerFile:
     def count(self, text: str) -> int:
         """How many they are."""
         return len(self.ids(text))
+
+    def signs(self) -> list[str]:
+        """Runs of letters beyond ASCII that are one token each."""
+        found = {self._tokenizer.decode([number]) for number in self._tokenizer.get_vocab().values()}
+        return sorted(one for one in found if one and one.isalpha() and not any(letter.isascii() for letter in one))
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where the tokens of a text stand; tokens that are parts of one character are one span."""
+        found: list[tuple[int, int]] = []
+        for start, end in self._tokenizer.encode(text, add_special_tokens=False).offsets:
+            if found and start < found[-1][1]:
+                start = found.pop()[0]
+            if end > start:
+                found.append((start, end))
+        return found
+
+    def words(self) -> list[str]:
+        """Lower-case words of the vocabulary, each one token after a space."""
+        marks = ("\u0120", "\u2581")  # what stands for a space: byte-level and sentencepiece
+        found = (name[1:] for name in self._tokenizer.get_vocab() if name.startswith(marks))
+        return sorted(name for name in found if len(name) > 2 and name.isascii() and name.isalpha() and name.islower())
 
 
 @dataclass(frozen=True)
@@ -93,24 +115,45 @@ def surrogates(originals: Sequence[Original], seed: int, tokens: Tokens | None =
 
 def _made(originals: Sequence[Original], seed: str, tokens: Tokens | None) -> Surrogates:
     pieces = {one.text_id: segments(one.text) for one in originals}
+    if tokens is not None:
+        pieces = {key: _by_token(found, tokens) for key, found in pieces.items()}
     stand_ins = StandIns(_words(pieces.values()), seed, tokens)
-    places = _Places(originals, pieces, seed, tokens)
+    places = Places(originals, pieces, seed, tokens)
 
     def written() -> dict[str, str]:
-        return {key: _written(found, stand_ins, places) for key, found in sorted(pieces.items())}
+        return {key: _written(found, stand_ins, places, tokens) for key, found in sorted(pieces.items())}
 
     texts = written()
     off = 0
+    lengths: dict[str, tuple[int, int]] = {}
     if tokens is not None:
         for _ in range(_MENDS):
-            off = _mend(originals, pieces, texts, stand_ins, tokens)
+            if not _mend(originals, pieces, texts, stand_ins, tokens):
+                break
             texts = written()
+        lengths = {one.text_id: (tokens.count(one.text), tokens.count(texts[one.text_id])) for one in originals}
         off = len(_strays(originals, texts, tokens))
-    lengths = (
-        {one.text_id: (tokens.count(one.text), tokens.count(texts[one.text_id])) for one in originals} if tokens else {}
-    )
     canaries = {key: tuple(mark for mark in places.canaries if mark in text) for key, text in texts.items()}
     return Surrogates(texts, canaries, lengths, off)
+
+
+def _by_token(pieces: Sequence[Segment], tokens: Tokens) -> list[Segment]:
+    """The same segments, with runs of signs cut as the tokenizer cuts them: there one token is often several signs."""
+    found: list[Segment] = []
+    run: list[Segment] = []
+    for piece in (*pieces, None):
+        if piece is not None and piece.kind == "sign":
+            run.append(piece)
+            continue
+        if run:
+            text, first = "".join(sign.text for sign in run), run[0].start
+            spans = tokens.spans(text)
+            whole = "".join(text[start:end] for start, end in spans) == text
+            found += [Segment("sign", text[start:end], first + start) for start, end in spans] if whole else run
+            run = []
+        if piece is not None:
+            found.append(piece)
+    return found
 
 
 def _words(texts: Iterable[Sequence[Segment]]) -> dict[str, frozenset[str]]:
@@ -125,14 +168,13 @@ def _words(texts: Iterable[Sequence[Segment]]) -> dict[str, frozenset[str]]:
     return {word: frozenset(before) for word, before in found.items()}
 
 
-def _written(pieces: Sequence[Segment], stand_ins: StandIns, places: _Places) -> str:
+def _written(pieces: Sequence[Segment], stand_ins: StandIns, places: Places, tokens: Tokens | None) -> str:
     made: list[str] = []
     kept = 0  # words in a row that stayed
     skip = 0
-    beginning = hashlib.blake2b(digest_size=12)
-    for place, piece in enumerate(pieces):
-        canary = places.at(beginning.digest(), pieces, place) if skip == 0 else None
-        beginning.update(_encoded(piece.text))
+    signs = _Signs(stand_ins, tokens)
+    for place, (piece, beginning) in enumerate(zip(pieces, beginnings(pieces), strict=True)):
+        canary = places.at(beginning, pieces, place) if skip == 0 else None
         if canary is not None:
             made.append(canary[0])
             skip, kept = canary[1], 0
@@ -141,156 +183,59 @@ def _written(pieces: Sequence[Segment], stand_ins: StandIns, places: _Places) ->
             continue
         if piece.kind not in _REPLACED:
             made.append(piece.text)
-        elif piece.kind == "word" and is_kept(piece.text) and kept < _KEPT_IN_A_ROW:
+        elif _joined(pieces, place) or (piece.kind == "word" and is_kept(piece.text) and kept < _KEPT_IN_A_ROW):
             made.append(piece.text)
             kept += 1
         else:
-            made.append(stand_ins.of(piece.text))
+            made.append(signs.of(piece.text) if piece.kind == "sign" else stand_ins.of(piece.text))
             kept = 0
+        if piece.kind != "sign":
+            signs.end()
     return "".join(made)
 
 
-def _encoded(text: str) -> bytes:
-    data = text.encode("utf-8", "surrogatepass")
-    return len(data).to_bytes(4, "big") + data
+class _Signs:
+    """Stand-ins in scripts without spaces, where tokens run across pieces and lengths do not add up.
 
+    The piece's own stand-in where the tokens of what was written since the run began come out right, else another one:
+    which, what comes before decides, so that texts which begin alike stay alike.
+    """
 
-# -- canaries ---------------------------------------------------------------------------------------------------------
+    def __init__(self, stand_ins: StandIns, tokens: Tokens | None) -> None:
+        self._stand_ins, self._tokens = stand_ins, tokens
+        self._read = self._written = ""
+        self._off = 0  # tokens too many in the runs before
 
-
-class _Places:
-    """Where a canary stands: known by all that comes before it, so that texts which begin alike carry the same one."""
-
-    def __init__(
-        self, originals: Sequence[Original], pieces: Mapping[str, list[Segment]], seed: str, tokens: Tokens | None
-    ) -> None:
-        self.canaries: list[str] = []
-        self._seed, self._tokens = seed, tokens
-        self._at: dict[bytes, tuple[str, tuple[str, ...]]] = {}
-        self._everything = "\0".join(one.text for one in originals)
-        own = _own_starts(originals, pieces)
-        for one in sorted(originals, key=lambda one: one.text_id):
-            if len(one.owners) <= 1:
-                self._place(one, pieces[one.text_id], own[one.text_id])
-
-    def at(self, beginning: bytes, pieces: Sequence[Segment], place: int) -> tuple[str, int] | None:
-        """The canary that stands at this place, and how many segments it takes."""
-        found = self._at.get(beginning)
-        if found is None or tuple(piece.text for piece in pieces[place : place + len(found[1])]) != found[1]:
-            return None
-        return found[0], len(found[1])
-
-    def _place(self, one: Original, pieces: Sequence[Segment], own: int) -> None:
-        windows = [*_identifiers(pieces, own), *_stretches(pieces, own, self._fits)]
-        taken: list[tuple[int, int]] = []
-        inside = [span for span in windows if _inside(pieces, span, one.leaked)]
-        for choice in (inside, windows):
-            for start, stop in choice:
-                if all(stop <= other[0] or start >= other[1] for other in taken) and self._put(pieces, start, stop):
-                    taken.append((start, stop))
-                    break
-
-    def _put(self, pieces: Sequence[Segment], start: int, stop: int) -> bool:
-        beginning = hashlib.blake2b(digest_size=12)
-        for piece in pieces[:start]:
-            beginning.update(_encoded(piece.text))
-        key = beginning.digest()
-        window = tuple(piece.text for piece in pieces[start:stop])
-        if key in self._at:
-            return self._at[key][1] == window  # the same place of the same tenant's other text
-        before = " " if start and pieces[start - 1].kind == "space" else ""
-        canary = self._canary("".join(window), before)
-        if canary is None:
-            return False
-        self._at[key] = (canary, window)
-        self.canaries.append(canary)
-        return True
-
-    def _fits(self, text: str) -> int:
-        """Whether something of this length can be a canary: below 0 too short, above 0 too long."""
-        size = len(text) if self._tokens is None else self._tokens.count(" " + text)
-        bounds = _CANARY_CHARACTERS if self._tokens is None else _CANARY_TOKENS
-        return 0 if size in bounds else -1 if size < bounds.start else 1
-
-    def _canary(self, window: str, before: str) -> str | None:
-        """An identifier that is as long as `window`, and stands nowhere else; None: there is none."""
-        if self._fits(window) != 0:
-            return None
-        count: Callable[[str], int] = len if self._tokens is None else self._tokens.count
-        wanted = count(before + window)
-        for number, (letters, first, second) in enumerate(product((2, 3, 4), range(3, 12), range(2, 12))):
-            if self._tokens is None and letters + first + second + 2 != len(window):
-                continue
-            digest = hashlib.blake2b(f"{self._seed}|{len(self.canaries)}|{number}".encode(), digest_size=32).digest()
-            name = "".join("BCDFGHJKLMNPQRSTVWXZ"[byte % 20] for byte in digest[:letters])
-            digits = str(int.from_bytes(digest[4:], "big"))
-            canary = f"{name}-{digits[:first]}-{digits[first : first + second]}"
-            if count(before + canary) == wanted and canary not in self._everything:
-                return canary
-        return None
-
-
-def _own_starts(originals: Sequence[Original], pieces: Mapping[str, list[Segment]]) -> dict[str, int]:
-    """How many first segments each text shares with a text of another tenant, at the most."""
-    keys = [one.text_id for one in originals]
-    words = {key: [piece.text for piece in pieces[key]] for key in keys}
-    owners = {one.text_id: one.owners for one in originals}
-    order = sorted(keys, key=lambda key: (words[key], key))
-    shared = dict.fromkeys(keys, 0)
-    # Among texts in order, what one shares with a far one is the least that neighbours between share.
-    for direction in (order, order[::-1]):
-        for place, key in enumerate(direction):
-            common = 1 << 60
-            for former, later in pairwise(direction[place::-1]):
-                common = min(common, shared_length(words[former], words[later]))
-                if common <= shared[key]:
-                    break
-                if owners[later] != owners[key]:
-                    shared[key] = common
-                    break
-    return shared
-
-
-def _identifiers(pieces: Sequence[Segment], own: int) -> Iterable[tuple[int, int]]:
-    """Runs without a space that hold a number: what looks like an identifier already."""
-    start = own
-    while start < len(pieces):
-        stop = start
-        while stop < len(pieces) and (pieces[stop].kind in ("word", "number") or pieces[stop].text in _IN_IDENTIFIER):
-            stop += 1
-        end = stop
-        while end > start and pieces[end - 1].kind == "other":
-            end -= 1
-        whole = start == 0 or pieces[start - 1].kind not in ("word", "number")
-        if whole and end - start > 1 and any(piece.kind == "number" for piece in pieces[start:end]):
-            yield start, end
-        start = max(stop, start) + 1
-
-
-def _stretches(pieces: Sequence[Segment], own: int, fits: Callable[[str], int]) -> Iterable[tuple[int, int]]:
-    """Runs of words with single spaces between them that are as long as a canary."""
-    for start in range(own, len(pieces)):
-        if pieces[start].kind != "word" or (start and pieces[start - 1].kind not in ("space", "mark")):
-            continue
-        text = ""
-        for stop in range(start, len(pieces)):
-            piece = pieces[stop]
-            if piece.kind not in ("word", "number") and piece.text != " ":
+    def of(self, text: str) -> str:
+        """The stand-in of the next piece."""
+        own = self._stand_ins.of(text)
+        if self._tokens is None:
+            return own
+        if len(self._read) > _RUN:
+            self.end()
+        self._read += text
+        wanted = self._tokens.count(self._read) - self._off
+        best, distance = own, 1 << 30
+        for attempt in range(_OTHERS):
+            one = own if attempt == 0 else self._stand_ins.other(text, attempt)
+            off = abs(self._tokens.count(self._written + one) - wanted)
+            if off < distance:
+                best, distance = one, off
+            if off == 0:
                 break
-            text += piece.text
-            if piece.text == " ":
-                continue
-            verdict = fits(text)
-            if verdict == 0:
-                yield start, stop + 1
-            if verdict >= 0:
-                break
+        self._written += best
+        return best
+
+    def end(self) -> None:
+        """The run is over."""
+        if self._read and self._tokens is not None:
+            self._off += self._tokens.count(self._written) - self._tokens.count(self._read)
+        self._read = self._written = ""
 
 
-def _inside(pieces: Sequence[Segment], window: tuple[int, int], leaked: Sequence[tuple[int, int]]) -> bool:
-    last = pieces[window[1] - 1]
-    start, end = pieces[window[0]].start, last.start + len(last.text)
-    return any(low <= start and end <= high for low, high in leaked)
+def _joined(pieces: Sequence[Segment], place: int) -> bool:
+    """Whether this is the `s`, `t`, `re` of a short form such as `it's`."""
+    return place > 1 and pieces[place].text in _SHORT_FORMS and pieces[place - 1].text in ("'", "\u2019")
 
 
 # -- shared beginnings, token by token --------------------------------------------------------------------------------

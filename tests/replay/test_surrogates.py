@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -195,3 +196,22 @@ def test_a_tokenizer_that_is_none_is_refused(tmp_path: Any) -> None:
 def test_grams_are_of_eight_words() -> None:
     assert GRAM == 8
     assert list(word_grams("a b c d e f g h")) == [tuple("abcdefgh")]
+
+
+JAPANESE = (
+    "渡辺彩花様の口座から返金をお願いします。画像を追加して最適化され、状況を知識として管理する。担当者は佐藤です。"
+)
+MIXED = "Résumé des développés: " + JAPANESE + " интерпретация данных, überfällig seit März; naïve façade."
+
+
+def test_lengths_hold_in_scripts_without_spaces_too(small_tokenizer: TokenizerFile) -> None:
+    texts = [JAPANESE * 3, MIXED * 4]
+    made = surrogates(
+        [Original(f"t{number:04d}", text, frozenset([str(number)])) for number, text in enumerate(texts)],
+        1,
+        small_tokenizer,
+    )
+    for number, text in enumerate(texts):
+        before, after = small_tokenizer.count(text), small_tokenizer.count(made.texts[f"t{number:04d}"])
+        assert abs(after - before) <= LIMIT * before
+        assert not {"渡辺", "口座", "佐藤", "данных", "März"} & set(re.findall(r"\w\w+", made.texts[f"t{number:04d}"]))
