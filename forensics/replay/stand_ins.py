@@ -31,6 +31,9 @@ class Tokens(Protocol):
     def ids(self, text: str) -> Sequence[int]:
         """Which they are."""
 
+    def endings(self) -> Sequence[str]:
+        """Runs of lower-case ASCII letters that are one token each inside a word, in alphabetical order."""
+
     def signs(self) -> Sequence[str]:
         """Letters beyond ASCII, and runs of such, that are one token each, in order."""
 
@@ -81,6 +84,7 @@ class StandIns:
         self._given: set[str] = set()
         self._costs: dict[str, int] = {}
         self._one_token: dict[tuple[tuple[str, str], ...], list[str]] = {}
+        self._parts: tuple[Sequence[str], Sequence[str]] | tuple[()] = ()
         self._pools: dict[tuple[str, int], list[str]] = {}
         self._letters: dict[tuple[str, str], list[str]] = {}
         for letter in (letter for word in sorted(words) for letter in word if not letter.isascii()):
@@ -187,9 +191,22 @@ class StandIns:
             if pool:
                 return _cased(word, pool[self._draw(word, attempt, 0) % len(pool)])
         if self._tokens is not None:
+            if attempt % 2 == 0 and (made := self._compound(word, attempt)):
+                return _cased(word, made)
             # As many tokens may need more letters, or fewer.
             length = max(2, length + (0, 1, -1, 2, -2, 3, -3, 4)[attempt // 8 % 8])
         return self._invented(word, attempt, length)
+
+    def _compound(self, word: str, attempt: int) -> str:
+        """A word of the vocabulary with endings, as many tokens as `word` is after a space; empty where that is one."""
+        assert self._tokens is not None
+        if not self._parts:
+            self._parts = (self._tokens.words(), self._tokens.endings())
+        (words, endings), more = self._parts, self._cost(" " + word) - 1
+        if not words or not endings or not 1 <= more <= 4:
+            return ""
+        made = words[self._draw(word, attempt, 0) % len(words)]
+        return made + "".join(endings[self._draw(word, attempt, 1 + place) % len(endings)] for place in range(more))
 
     def _signs(self, word: str) -> Sequence[str]:
         """Runs of signs of the same scripts and sorts that are one token, where `word` is one."""

@@ -29,6 +29,7 @@ _REPLACED = ("word", "sign", "number")
 _SEEDS = 5
 _SHORT_FORMS = frozenset("s t m d re ve ll".split())
 _MENDS = 3
+_SPACES = ("\u0120", "\u2581")  # what stands for a space in vocabularies: byte-level and sentencepiece
 _RUN = 64  # code points of a run that are counted together
 _OTHERS = 40
 
@@ -73,9 +74,16 @@ class TokenizerFile:
 
     def words(self) -> list[str]:
         """Lower-case words of the vocabulary, each one token after a space."""
-        marks = ("\u0120", "\u2581")  # what stands for a space: byte-level and sentencepiece
-        found = (name[1:] for name in self._tokenizer.get_vocab() if name.startswith(marks))
-        return sorted(name for name in found if len(name) > 2 and name.isascii() and name.isalpha() and name.islower())
+        found = (name[1:] for name in self._tokenizer.get_vocab() if name.startswith(_SPACES))
+        return sorted(name for name in found if len(name) > 2 and _is_plain(name))
+
+    def endings(self) -> list[str]:
+        """Runs of letters of the vocabulary that stand inside words."""
+        return sorted(name for name in self._tokenizer.get_vocab() if len(name) > 1 and _is_plain(name))
+
+
+def _is_plain(name: str) -> bool:
+    return name.isascii() and name.isalpha() and name.islower()
 
 
 @dataclass(frozen=True)
