@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -147,6 +147,44 @@ def run_stage(
         summary = _run(case, stage, settings or {}, progress)
         write_manifest(case, stage, started, _bounds(resources))
     return summary
+
+
+def draft_letters(
+    case_root: Path, facts: Sequence[Any], name: str, settings: dict[str, Any], progress: Progress | None = None
+) -> tuple[Summary, list[tuple[str, str]]]:
+    """Record facts that `name` sets in letters, and draft the letters anew; also moments that may start a clock."""
+    from forensics.report import release
+
+    started = datetime.now(UTC)
+    with _private_files(), Case.open(case_root) as case:
+        release.set_facts(case, facts, name)
+        summary = _run(case, "report", settings, progress)
+        write_manifest(case, "notify draft", started, _bounds(Resources()))
+        return summary, release.clock_candidates(case)
+
+
+def check_letters(case_root: Path, tenant_refs: Sequence[str]) -> Any:
+    """Check what lies in `report/` and `notify/`; a `CheckResult` of `report.release`."""
+    from forensics.report import release
+
+    started = datetime.now(UTC)
+    with _private_files(), Case.open(case_root) as case:
+        result = release.check(case, tenant_refs)
+        write_manifest(case, "notify check", started, _bounds(Resources()))
+    return result
+
+
+def release_letters(
+    case_root: Path, tenant_refs: Sequence[str], prepared_by: str, approved_by: str, acknowledged: Sequence[str]
+) -> Any:
+    """Release letters: those released, and the hits that stopped it."""
+    from forensics.report import release
+
+    started = datetime.now(UTC)
+    with _private_files(), Case.open(case_root) as case:
+        result = release.release(case, tenant_refs, prepared_by, approved_by, acknowledged)
+        write_manifest(case, "notify release", started, _bounds(Resources()))
+    return result
 
 
 def _run(case: Case, stage: str, settings: dict[str, Any], progress: Progress | None) -> Summary:

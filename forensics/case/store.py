@@ -33,6 +33,8 @@ SCHEMA = (
     "schema/canaries",
     "schema/timeline",
     "schema/scope",
+    "schema/categories",
+    "schema/notices",
     "schema/controls",
     "schema/mechanisms",
 )
@@ -238,6 +240,7 @@ _TABLES = {
         "cache_hits cache_key_collisions slot_derivations event_clocks "
         "leak_pairs pair_facts predicate_tests mechanism_tests fault_window leak_factors exposures "
         "verdicts affected_requests affected_tenants numbers "
+        "fragment_categories category_reviews notice_facts notices notice_releases "
         "controls control_spikes elusion_sample elusion_reviews likelihoods"
     ).split()
 }

@@ -92,8 +92,8 @@ app.command()(controls.controls)
 
 _notify = _group("notify", "Letters to affected customers.")
 _notify.command()(notify.draft)
-_later(_notify, "notify ", "check", "Check letters for text of other tenants.")
-_later(_notify, "notify ", "release", "Release checked letters, with two names.")
+_notify.command()(notify.check)
+_notify.command()(notify.release)
 
 _case = _group("case", "The case directory as evidence.")
 _case.command()(case.verify)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +16,22 @@ from forensics.cli.terminal import Result, Terminal, perform
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+
+class Category(StrEnum):
+    """Kinds of delicate content; the same names as those of `case.category_review` (a test holds it)."""
+
+    credential = "credential"
+    email = "email"
+    phone = "phone"
+    payment = "payment"
+    government_id = "government_id"
+    account_id = "account_id"
+    health = "health"
+    special_category = "special_category"
+    child = "child"
+    code = "code"
+    none = "none"
 
 
 class Decision(StrEnum):
@@ -35,6 +51,14 @@ def review(
     decision: Annotated[Decision | None, typer.Option("--decision", help="The decision.", show_default=False)] = None,
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why.", show_default=False)] = "",
     name: Annotated[str, typer.Option("--name", metavar="TEXT", help="Who decides.", show_default=False)] = "",
+    category: Annotated[
+        Category | None,
+        typer.Option(
+            "--category",
+            help="Decide about this category of the fragment's text, not about the leak; none: nothing applies.",
+            show_default=False,
+        ),
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = 0,
@@ -48,15 +72,20 @@ def review(
             return _queue(case)
         if decision is None:
             raise UsageError("a review needs --decision accept, reject or unsure")
+        from forensics.case.category_review import review_category
         from forensics.case.review import review as record
 
         with Case.open(case) as opened:
-            recorded = record(opened, fragment, decision.value, reason, name)
+            if category is None:
+                recorded: Any = record(opened, fragment, decision.value, reason, name)
+            else:
+                recorded = review_category(opened, fragment, category.value, decision.value, reason, name)
 
         def human() -> Iterable[RenderableType]:
             from forensics.cli.render import text
 
-            yield text(f"recorded: {recorded.decision} for fragment {recorded.fragment_id}")
+            what = "" if category is None else f" of category {category.value}"
+            yield text(f"recorded: {recorded.decision}{what} for fragment {recorded.fragment_id}")
             yield text(f"next: forensics scope {case}   (brings verdicts and lists up to date)")
 
         return Result(vars(recorded), human)

@@ -1,18 +1,21 @@
 """Does an outgoing file hold text of any other tenant, leaked or not? Does not decide what happens then.
 
 `egress` looks for the passages that leaked; this looks for everything that any other tenant ever sent or was sent, so
-that a file cannot become a leak of its own. Every file that leaves is compared with every text of the case by the
-attribution kernels (`text/match`).
+that a file cannot become a leak of its own. Every view of a file (`decoded`) is compared with every text of the case by
+the attribution kernels (`text/match`, `text/identifiers`, `text/names`).
 
 Guarantee: a passage of 32 letters or digits in a row (17 kana or Hangul, 12 Han; spaces, case, punctuation and markup
-do not count) that a text of another tenant holds is found. Allowed are the words of our own templates, where at least
-half of such a stretch lies in them; in a letter, what its addressee itself sent in a prompt, and its own name, contact
-and account as the tenants file gives them. A report has no addressee: nobody's text may stand in it.
-Shorter passages are found where they leaked (`egress`).
+do not count) that a text of another tenant holds is found, and so is an identifier (an account number, a key, an
+e-mail address: `text/identifiers`) that at most SHARED tenants hold, a name of two capitalised words, or one of a
+script without capitals, that one tenant alone holds, and what other tenants are called. Allowed are the words of our
+own templates, where at least half of such a stretch lies in them; in a letter, what its addressee itself sent in a
+prompt, and its own name, contact and account as the tenants file gives them. A report has no addressee: nobody's text
+may stand in it. Shorter passages are found where they leaked (`egress`).
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -22,15 +25,22 @@ import numpy as np
 import pyarrow as pa
 
 from forensics.case.store import Case
-from forensics.report.egress import Hit, visible_text
-from forensics.text.fold import Ints
-from forensics.text.match import Buffer, Index, Rows, every_gram, pack
+from forensics.report.decoded import View, unfold
+from forensics.report.egress import Hit
+from forensics.text.fold import Ints, fold
+from forensics.text.identifiers import identifiers
+from forensics.text.match import Buffer, Index, Rows, every_gram, pack, weights
+from forensics.text.names import HAN, KANA, PAIR, PLAIN_PAIR, names
 from forensics.text.seed_search import SeedTable
 
 BATCH_ROWS = 1024
 HOLDER_ROWS = 4096  # texts whose holders are asked for at a time
+SHARED = 3  # tenants that may hold an identifier before it counts as nobody's
+SHORTEST_NAME = 4  # letters of the shortest name of a tenant that is looked for
+NAME_KINDS = (PAIR, PLAIN_PAIR, KANA, HAN)
 # Words of the contract that stand in files as values: field paths of a request.
 FIELD_PATHS = ("messages[0].content", "choices[0].tool_calls[0].function.arguments", "choices[0].reasoning")
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -47,49 +57,135 @@ class Outgoing:
 
 
 def check_corpus(case: Case, files: Sequence[Outgoing], allowed: Sequence[str] = ()) -> list[Hit]:
-    """The files that hold another tenant's text, each with one request of that tenant, sorted by path.
+    """The files that hold another tenant's text, each with one request of that tenant, sorted by path."""
+    return check_views(case, files, [view for file in files for view in unfold(file.path, file.data).views], allowed)
 
-    One pass over the texts of the case, however many files there are.
-    """
-    own = SeedTable.over(every_gram(*pack([*allowed, *FIELD_PATHS])).hashes)
-    index = Index.over(*pack([visible_text(file.path, file.data) for file in files]), own=own)
-    if index.seeds.keys.size == 0:
+
+def check_views(case: Case, files: Sequence[Outgoing], views: Sequence[View], allowed: Sequence[str] = ()) -> list[Hit]:
+    """The same for files that are unfolded already. One pass over the texts of the case, whatever the files."""
+    if not views:
         return []
-    contents_of = _contents_of(case, index)
-    if not contents_of:
-        return []
-    holders = _Holders(case, sorted({content for found in contents_of.values() for content in found}))
-    called = [set(every_gram(*pack(file.own), index.minimum).hashes.tolist()) for file in files]
+    by_path = {file.path: file for file in files}
+    buffer, offsets = pack([view.text for view in views])
+    own_texts = [*allowed, *FIELD_PATHS]
+    own = SeedTable.over(every_gram(*pack(own_texts)).hashes)
+    index = Index.over(buffer, offsets, own=own)
+    tokens = _Tokens(buffer, offsets, own_texts)
+    found = _contents_of(case, index, tokens)
+    holders = _Holders(case, sorted({content for part in found for held in part.values() for content in held}))
     hits: dict[str, Hit] = {}
-    for gram, contents in sorted(contents_of.items()):
-        for row in index.holders(gram).tolist():
-            file = files[row]
-            if file.path in hits or int(index.seeds.keys[gram]) in called[row]:
+
+    def add(view: View, request: str | None, what: str, at: int) -> None:
+        if request is not None and view.path not in hits:
+            place = f"{view.place}, at character {at}"
+            hits[view.path] = Hit(view.path, "", request, place=place, what=what)
+
+    called = {path: set(every_gram(*pack(file.own), index.minimum).hashes.tolist()) for path, file in by_path.items()}
+    first: dict[str, tuple[int, int, str]] = {}  # of each file: view, last unit of the first gram, request
+    for gram, contents in found[0].items():
+        part = slice(index.first[gram], index.first[gram + 1])
+        for row, unit in zip(index.documents[part].tolist(), index.positions[part].tolist(), strict=True):
+            path = views[row].path
+            if int(index.seeds.keys[gram]) in called[path] or first.get(path, (row + 1,))[:2] <= (row, unit):
                 continue
-            request = holders.other(contents, file.tenant)
+            request = holders.other(contents, by_path[path].tenant)
             if request is not None:
-                hits[file.path] = Hit(file.path, "", request)
+                first[path] = (row, unit, request)
+    for row, unit, request in first.values():
+        add(views[row], request, "text", _first(views[row].text, unit, index.minimum))
+    ours = {path: _Tokens(*pack([*file.own, file.tenant or ""])).hashes() for path, file in by_path.items()}
+    for number, contents in sorted(found[1].items()):
+        most = 1 if tokens.is_name[number] else SHARED
+        for row, unit in tokens.places[number]:
+            view = views[row]
+            if view.path in hits or tokens.keys[number] in ours[view.path]:
+                continue
+            request = holders.other(contents, by_path[view.path].tenant, most)
+            if request is not None:
+                what = "name" if tokens.is_name[number] else "identifier"
+                add(view, request, what, int(fold(view.text).positions[unit]))
+    for view, at in _called(case, by_path, [view for view in views if view.path not in hits], own_texts):
+        add(view, "", "name", at)
     return [hits[path] for path in sorted(hits)]
 
 
-def _contents_of(case: Case, index: Index) -> dict[int, list[int]]:
-    """Contents that hold each gram of the index, ascending."""
-    found: defaultdict[int, list[int]] = defaultdict(list)
+class _Tokens:
+    """Identifiers and names that stand in texts, those of our own words left out, each with its places."""
 
-    def work(batch: tuple[Ints, Buffer, Ints]) -> tuple[Ints, Rows]:
+    def __init__(self, buffer: Buffer, offsets: Ints, own: Sequence[str] = ()) -> None:
+        left_out = _Tokens(*pack(own)).hashes() if own else set()
+        self.places: list[list[tuple[int, int]]] = []
+        self.is_name: list[bool] = []
+        self.keys: list[tuple[bool, int]] = []
+        known: dict[tuple[bool, int], int] = {}
+        ids, called = identifiers(buffer, offsets), names(buffer, offsets)
+        wanted = np.isin(called.kinds, NAME_KINDS)
+        rows = [
+            (False, *row) for row in zip(ids.hashes.tolist(), ids.documents.tolist(), ids.starts.tolist(), strict=True)
+        ]
+        columns = (called.hashes[wanted].tolist(), called.documents[wanted].tolist(), called.starts[wanted].tolist())
+        rows += [(True, *row) for row in zip(*columns, strict=True)]
+        for is_name, value, document, start in rows:
+            key = (is_name, value)
+            if key in left_out:
+                continue
+            if key not in known:
+                known[key] = len(self.places)
+                self.places.append([])
+                self.is_name.append(is_name)
+                self.keys.append(key)
+            self.places[known[key]].append((document, start))
+        self._number = known
+
+    def hashes(self) -> set[tuple[bool, int]]:
+        """What kind, and which."""
+        return set(self.keys)
+
+    def among(self, buffer: Buffer, offsets: Ints) -> list[tuple[int, int]]:
+        """(number, document) of each that stands in other texts."""
+        found: set[tuple[int, int]] = set()
+        if not self.keys:
+            return []
+        ids = identifiers(buffer, offsets)
+        hits = np.flatnonzero(self._tables[0].ids(ids.hashes) >= 0)
+        found.update((self._number[False, int(ids.hashes[row])], int(ids.documents[row])) for row in hits.tolist())
+        called = names(buffer, offsets, self._tables[1])
+        for row in np.flatnonzero(np.isin(called.kinds, NAME_KINDS)).tolist():
+            number = self._number.get((True, int(called.hashes[row])))
+            if number is not None:
+                found.add((number, int(called.documents[row])))
+        return sorted(found)
+
+    def prepare(self) -> None:
+        """Make the tables that `among` asks."""
+        self._tables = [
+            SeedTable.over(np.array([key for name, key in self.keys if name == wanted], dtype=np.int64))
+            for wanted in (False, True)
+        ]
+
+
+def _contents_of(case: Case, index: Index, tokens: _Tokens) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+    """Contents that hold each gram of the index, and each token, ascending."""
+    grams: defaultdict[int, list[int]] = defaultdict(list)
+    held: defaultdict[int, list[int]] = defaultdict(list)
+    tokens.prepare()
+
+    def work(batch: tuple[Ints, Buffer, Ints]) -> tuple[Ints, Rows, list[tuple[int, int]], Ints]:
         keys, buffer, offsets = batch
         ids, documents, _ = index.hits(buffer, offsets)
         pairs = np.unique(documents.astype(np.int64) << 32 | ids)
-        return keys[pairs >> 32], (pairs & 0xFFFFFFFF).astype(np.int32)
+        return keys[pairs >> 32], (pairs & 0xFFFFFFFF).astype(np.int32), tokens.among(buffer, offsets), keys
 
     threads = case.resources.threads
     with ThreadPoolExecutor(threads) as pool:
-        waiting: list[Future[tuple[Ints, Rows]]] = []
+        waiting: list[Future[tuple[Ints, Rows, list[tuple[int, int]], Ints]]] = []
 
         def take() -> None:
-            contents, ids = waiting.pop(0).result()
+            contents, ids, found, keys = waiting.pop(0).result()
             for content, gram in zip(contents.tolist(), ids.tolist(), strict=True):
-                found[gram].append(content)
+                grams[gram].append(content)
+            for number, document in found:
+                held[number].append(int(keys[document]))
 
         for batch in _texts(case):
             waiting.append(pool.submit(work, batch))
@@ -97,7 +193,7 @@ def _contents_of(case: Case, index: Index) -> dict[int, list[int]]:
                 take()
         while waiting:
             take()
-    return {gram: sorted(contents) for gram, contents in found.items()}
+    return tuple({key: sorted(contents) for key, contents in part.items()} for part in (grams, held))  # type: ignore[return-value]
 
 
 def _texts(case: Case) -> Iterator[tuple[Ints, Buffer, Ints]]:
@@ -107,6 +203,50 @@ def _texts(case: Case) -> Iterator[tuple[Ints, Buffer, Ints]]:
         offsets = np.frombuffer(ends, dtype=np.int64)[column.offset : column.offset + len(column) + 1]
         keys = batch["content"].to_numpy().astype(np.int64)
         yield keys, np.frombuffer(data if data is not None else b"", dtype=np.uint8), offsets
+
+
+def _called(
+    case: Case, files: dict[str, Outgoing], views: Sequence[View], own: Sequence[str]
+) -> Iterator[tuple[View, int]]:
+    """Views in which another tenant is called by its name, account or contact, as whole words, and where."""
+    common = {word.casefold() for text in own for word in _WORD.findall(text)}
+    of: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+    for tenant, name in case.rows("report/called"):
+        words = tuple(word.casefold() for word in _WORD.findall(name))
+        letters = sum(map(len, words))
+        # A short number would be met in every date and count; long ones are identifiers.
+        if letters >= SHORTEST_NAME and not set(words) <= common and not "".join(words).isdigit():
+            of[words].add(tenant)
+    starts: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for words in sorted(of):
+        starts[words[0]].append(words)
+    for view in views:
+        file = files[view.path]
+        mine = [tuple(word.casefold() for word in _WORD.findall(name)) for name in (*file.own, file.tenant or "")]
+        said = [(match.group().casefold(), match.start()) for match in _WORD.finditer(view.text)]
+        for place, (word, at) in enumerate(said):
+            for words in starts.get(word, ()):
+                if (
+                    file.tenant not in of[words]
+                    and tuple(w for w, _ in said[place : place + len(words)]) == words
+                    and not any(_within(words, name) for name in mine)
+                ):
+                    yield view, at
+                    break
+
+
+def _first(text: str, unit: int, weight: int) -> int:
+    """Code point at which the gram of that weight begins whose last unit is `unit`."""
+    folded = fold(text)
+    heavy = weights(folded.units)
+    while unit > 0 and weight > heavy[unit]:
+        weight -= int(heavy[unit])
+        unit -= 1
+    return int(folded.positions[unit])
+
+
+def _within(words: tuple[str, ...], name: tuple[str, ...]) -> bool:
+    return any(name[i : i + len(words)] == words for i in range(len(name) - len(words) + 1))
 
 
 class _Holders:
@@ -123,11 +263,12 @@ class _Holders:
             for content, *holder in rows:
                 self._of[content].append((holder[0], holder[1], holder[2], holder[3]))
 
-    def other(self, contents: list[int], tenant: str | None) -> str | None:
-        """A request of somebody else than `tenant` that holds one of the contents; None where there is none, or where
-        `tenant` sent the text itself."""
+    def other(self, contents: list[int], tenant: str | None, most: int | None = None) -> str | None:
+        """A request of somebody else than `tenant` that holds one of the contents; None where there is none, where
+        `tenant` sent the text itself, or where more than `most` tenants hold it."""
         units = self._units[tenant] - {None} if tenant is not None else set()
         other: str | None = None
+        suppliers: set[str | None] = set()
         for content in contents:
             for holder, unit, in_prompt, request in self._of[content]:
                 mine = tenant is not None and (holder == tenant or unit in units)
@@ -135,4 +276,6 @@ class _Holders:
                     return None
                 if not mine and other is None:
                     other = request
-        return other
+                if in_prompt:
+                    suppliers.add(unit or holder)
+        return other if most is None or len(suppliers) <= most else None

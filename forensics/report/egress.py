@@ -1,27 +1,29 @@
 """Does a file that is meant to leave the house hold text that leaked? Does not decide what happens then.
 
-The file is read as its reader would: tags stripped, entities and escapes undone, white space folded. It is blocked
-where a whole passage of 12 or more code points occurs in it, or any 24 code points in a row out of a longer one.
-Words of our own templates are allowed, so that a log that quotes them blocks nothing. Text of other tenants that did
-not leak is `corpus_check`'s.
+Each view of the file (`decoded`) is compared with every passage, whole, or any RUN letters and digits in a row out of
+it; spaces, case, punctuation and markup make no difference. A passage of fewer than SHORTEST code points is left to
+`corpus_check`. Words of our own templates are allowed, known by the digests of their grams, so that a log that quotes
+them blocks nothing: a run counts where less than half of it lies in them. Text of other tenants that did not leak,
+their identifiers and their names are `corpus_check`'s.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from html.parser import HTMLParser
+from dataclasses import dataclass, field
+
+import numpy as np
 
 from forensics.case.store import Case
+from forensics.report.decoded import View, unfold
+from forensics.text.fold import Units, fold
+from forensics.text.match import every_gram, grams_of, marked, pack
+from forensics.text.patterns import MIN_UNITS, Patterns, search
 from forensics.text.safe_text import safe_text
+from forensics.text.seed_search import SeedTable
 
 SHORTEST = 12
-RUN = 24
-# Attributes whose values a reader sees or hears; the rest is layout.
-_SHOWN = {"title", "alt", "href", "src", "content", "aria-label", "aria-description"}
+RUN = 20
 
 
 @dataclass(frozen=True)
@@ -37,18 +39,28 @@ class Passage:
 
 @dataclass(frozen=True)
 class Hit:
-    """A file that holds a passage. Names the fragment, or a request whose text it is; never the text."""
+    """A file that must not leave: which fragment, or which request's text it holds, and where; never the text.
+
+    `place` is a view of the file with code points in it; `what`: text | identifier | name | unread.
+    """
 
     path: str
     fragment_id: str
     request_id: str = ""
+    place: str = field(default="", compare=False)
+    what: str = field(default="text", compare=False)
 
     @property
     def why(self) -> str:
-        """What was found, as words without log text."""
+        """What was found and where, as words without log text."""
+        where = f", in {safe_text(self.place)}" if self.place else ""
+        if self.what == "unread":
+            return f"something that cannot be checked{where}"
         if self.fragment_id:
-            return f"leaked text (fragment {self.fragment_id})"
-        return f"text of another tenant (request {safe_text(self.request_id)} holds it)"
+            return f"leaked text (fragment {self.fragment_id}){where}"
+        held = f" (request {safe_text(self.request_id)} holds it)" if self.request_id else ""
+        noun = {"identifier": "an identifier", "name": "a name"}.get(self.what, "text")
+        return f"{noun} of another tenant{held}{where}"
 
 
 def passages(case: Case) -> Iterable[Passage]:
@@ -62,81 +74,66 @@ def passages(case: Case) -> Iterable[Passage]:
 def check(files: Iterable[tuple[str, bytes]], leaked: Iterable[Passage], allowed: Sequence[str] = ()) -> list[Hit]:
     """The files that hold a passage, each with the first such fragment, sorted by path.
 
-    `files` are (path, bytes); the kind of a file is its suffix. `allowed` are texts of our own.
+    `files` are (path, bytes). `allowed` are texts of our own.
     """
-    own = " ".join(fold(text) for text in allowed)
-    texts = {path: fold(visible_text(path, data)) for path, data in files}
-    starts: defaultdict[str, set[str]] = defaultdict(set)
-    for path, text in texts.items():
-        for position in range(len(text) - SHORTEST + 1):
-            starts[text[position : position + SHORTEST]].add(path)
-    found: dict[str, str] = {}
-    for passage in leaked:
-        text = fold(passage.text)
-        size = RUN if len(text) >= RUN else len(text)
-        if size < SHORTEST:
+    return check_views([view for path, data in files for view in unfold(path, data).views], leaked, allowed)
+
+
+def check_views(views: Sequence[View], leaked: Iterable[Passage], allowed: Sequence[str] = ()) -> list[Hit]:
+    """The same for files that are unfolded already."""
+    own = _Own(allowed)
+    kept = list({passage.text: passage for passage in leaked if _long(passage.text)}.values())
+    found: dict[str, Hit] = {}
+    if not views or not kept:
+        return []
+    patterns = Patterns.over([passage.text for passage in kept])
+    sizes = np.diff(patterns.offsets)
+    matches = search(*pack([view.text for view in views]), patterns)
+    for row in np.lexsort((matches.starts, matches.documents, matches.patterns)).tolist():
+        view, passage = views[int(matches.documents[row])], kept[int(matches.patterns[row])]
+        start, end = int(matches.starts[row]), int(matches.ends[row])
+        enough = min(RUN, int(sizes[matches.patterns[row]]))
+        if view.path in found or end - start < enough:
             continue
-        for position in range(len(text) - size + 1):
-            run = text[position : position + size]
-            for path in starts.get(run[:SHORTEST], ()):
-                if path not in found and run in texts[path] and run not in own:
-                    found[path] = passage.fragment_id
-    return [Hit(path, found[path]) for path in sorted(found)]
+        folded = fold(view.text)
+        if own.holds(folded.units[start:end]):
+            continue
+        low, high = folded.span(start, end)
+        found[view.path] = Hit(view.path, passage.fragment_id, place=f"{view.place}, characters {low}-{high}")
+    # Passages of signs alone, or of very few letters: whole, as they stand.
+    for passage in kept:
+        text = _close(passage.text)
+        if fold(passage.text).units.size < MIN_UNITS and len(text) >= MIN_UNITS:
+            for view in views:
+                if view.path not in found and text in _close(view.text) and text not in own.close:
+                    found[view.path] = Hit(view.path, passage.fragment_id, place=view.place)
+    return [found[path] for path in sorted(found)]
 
 
-def fold(text: str) -> str:
-    """Text with runs of white space as one blank, in lower case."""
-    return " ".join(text.lower().split())
+class _Own:
+    """Words of our own: digests of their grams, and for what is shorter than a gram the words themselves."""
+
+    def __init__(self, allowed: Sequence[str]) -> None:
+        self.table = SeedTable.over(every_gram(*pack(allowed)).hashes)
+        self.units = "\n".join(_string(fold(text).units) for text in allowed)
+        self.close = "\n".join(_close(text) for text in allowed)
+
+    def holds(self, units: Units) -> bool:
+        """Does a run stand in them, or half or more of it?"""
+        if _string(units) in self.units:
+            return True
+        grams = grams_of(units)
+        mask = marked(units, grams.positions[self.table.ids(grams.hashes) >= 0])
+        return 2 * int(mask.sum()) >= units.size
 
 
-def visible_text(path: str, data: bytes) -> str:
-    """What a reader of the file sees."""
-    text = data.decode("utf-8", "replace")
-    if path.endswith((".html", ".svg")):
-        return _markup_text(text)
-    if path.endswith(".json"):
-        return " ".join(_json_strings(json.loads(text)))
-    if path.endswith(".md"):
-        # A backslash before punctuation is Markdown's escape; the reader does not see it.
-        return _markup_text(re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", text))
-    return text
+def _string(units: Units) -> str:
+    return "".join(map(chr, units.tolist()))
 
 
-class _Reader(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.pieces: list[str] = []
-        self.hidden = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.hidden += tag == "style"
-        self.pieces += [value for name, value in attrs if name in _SHOWN and value]
-
-    def handle_endtag(self, tag: str) -> None:
-        self.hidden -= tag == "style"
-
-    def handle_comment(self, data: str) -> None:
-        self.pieces.append(data)
-
-    def handle_data(self, data: str) -> None:
-        if not self.hidden:
-            self.pieces.append(data)
+def _long(text: str) -> bool:
+    return len(" ".join(text.split())) >= SHORTEST
 
 
-def _markup_text(text: str) -> str:
-    reader = _Reader()
-    reader.feed(text)
-    reader.close()
-    # Inline tags part no words: a passage is found across them. Block tags come with white space of their own.
-    return "".join(reader.pieces)
-
-
-def _json_strings(value: object) -> Iterable[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from (str(key), *_json_strings(item))
-    elif isinstance(value, list):
-        for item in value:
-            yield from _json_strings(item)
+def _close(text: str) -> str:
+    return "".join(text.lower().split())

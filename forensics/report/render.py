@@ -43,6 +43,13 @@ def markdown_code(value: str) -> Markdown:
     return Markdown(f"{fence}{pad}{text}{pad}{fence}")
 
 
+def html_code(value: str) -> Any:
+    """An id in a code element."""
+    from markupsafe import Markup
+
+    return Markup("<code>{}</code>").format(safe_text(value))
+
+
 def html_value(value: Any) -> Any:
     """A value as text for HTML, controls visible; the environment escapes it afterwards."""
     from markupsafe import Markup
@@ -50,8 +57,9 @@ def html_value(value: Any) -> Any:
     return safe_text(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
+@cache
 def environment(markup: str) -> Environment:
-    """The template environment for `html` or `md`. Undefined names are errors, not blanks."""
+    """The template environment for `html` or `md`, made once. Undefined names are errors, not blanks."""
     from jinja2 import BaseLoader, StrictUndefined, TemplateNotFound
     from jinja2 import Environment as JinjaEnvironment
 
@@ -73,6 +81,9 @@ def environment(markup: str) -> Environment:
     )
     made.filters.update(thousands=thousands, minute_down=minute_down, minute_up=minute_up)
     made.filters["code"] = safe_text if html else markdown_code
+    made.filters["ident"] = html_code if html else markdown_code
+    # What a macro wrote is markup already: its values were escaped inside it.
+    made.filters["said"] = (lambda text: text) if html else Markdown
     return made
 
 

@@ -14,32 +14,34 @@ from typing import Any, Literal
 
 import orjson
 
-from forensics.case.csv_file import csv_bytes
 from forensics.case.errors import EgressBlocked
 from forensics.case.pseudonyms import load_pseudonyms
 from forensics.case.stage import Summary, run_stage
 from forensics.case.store import Case
 from forensics.case.words import counted
-from forensics.report import egress, letters
-from forensics.report.corpus_check import Outgoing, check_corpus
-from forensics.report.fields import fields, unknown
+from forensics.report.egress import Hit
 from forensics.report.figures import Numbers
-from forensics.report.render import environment, template_texts
+from forensics.report.gate import allowed_texts, held_back
+from forensics.report.notices import FILES, Notice, Settings, changes_of, file_name, keep, render_notices
+from forensics.report.render import environment
 from forensics.report.view import draw, draw_leaks, load_view, share_table
 
 Progress = Callable[[str, int, int], None]
-LETTER_FILES = ("letter.md", "letter.html", "fields.json", "attachment.csv")
+LETTER_FILE = re.compile(r"(letter|fields|regimes|attachment|changes|egress_check|release)(-v\d+)?\.[a-z]+")
 
 
 @dataclass(frozen=True)
 class Parameters:
     """`on_block`: what happens to a file that holds leaked text. `request_rows`, `letter_rows`: most rows printed.
-    `leak_pictures`: most leaks drawn."""
+    `leak_pictures`: most leaks drawn. `clear`, `not_examined`: letters also to those in whose requests nothing was
+    found, or nothing could be."""
 
     on_block: Literal["raise", "withhold"] = "raise"
     request_rows: int = 1000
     letter_rows: int = 50
     leak_pictures: int = 12
+    clear: bool = False
+    not_examined: bool = False
 
 
 def run(case: Case, parameters: Parameters, progress: Progress | None = None) -> Summary:
@@ -51,7 +53,9 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
     def work() -> tuple[dict[str, Any], tuple[str, ...]]:
         return _write(case, parameters, progress)
 
-    summary = run_stage(case, "report", parameters, reads=("scope",), writes=(), work=work)
+    facts = [list(row) for row in case.rows("report/notice_facts")]
+    extra = hashlib.sha256(orjson.dumps(facts)).hexdigest()
+    summary = run_stage(case, "report", parameters, reads=("scope",), writes=(), work=work, extra=extra)
     if summary.skipped and not _complete(case, summary.figures):
         work()
     return summary
@@ -75,94 +79,76 @@ def render_report(case: Case, parameters: Parameters) -> dict[str, bytes]:
     }
 
 
-def render_letters(case: Case, parameters: Parameters) -> dict[str, bytes]:
-    """The four files of each letter, not yet checked or written. Folders are named by pseudonym only."""
-    numbers = Numbers.load(case)
-    window = (numbers.minute_down("window.first_at"), numbers.minute_up("window.last_at"))
-    views = letters.tenant_views(
-        case,
-        load_pseudonyms(case),
-        numbers.of("examined"),
-        numbers.of("not_examinable"),
-        case.rows("report/as_of")[0][0],
-    )
-    templates = {markup: environment(markup).get_template(f"letter.{markup}.j2") for markup in ("md", "html")}
-    files: dict[str, bytes] = {}
-    for view in views:
-        folder = f"notify/{view.tenant_ref}"
-        attachment = csv_bytes(letters.ATTACHMENT_COLUMNS, letters.attachment_rows(view))
-        files[f"{folder}/attachment.csv"] = attachment
-        listed = [{"name": "attachment.csv", "sha256": hashlib.sha256(attachment).hexdigest()}]
-        facts = fields(view, window, listed)
-        files[f"{folder}/fields.json"] = orjson.dumps(facts, option=orjson.OPT_INDENT_2) + b"\n"
-        values = {"view": view, "facts": facts, "rows": parameters.letter_rows, "unknown": unknown}
-        for markup, template in templates.items():
-            files[f"{folder}/letter.{markup}"] = template.render(values).encode()
-    return files
-
-
 def _write(case: Case, parameters: Parameters, progress: Progress | None) -> tuple[dict[str, Any], tuple[str, ...]]:
     _tell(progress, "report", 0)
     files = render_report(case, parameters)
     _tell(progress, "letters", 1)
-    files |= render_letters(case, parameters)
+    settings = Settings(parameters.clear, parameters.not_examined, parameters.letter_rows)
+    notices = render_notices(case, settings)
+    letters = {notice.tenant_ref: dict(notice.files) | changes_of(case, notice) for notice in notices}
+    for written in letters.values():
+        files |= written
     _tell(progress, "egress check", 2)
-    methods = [number.method for number in Numbers.load(case).rows.values()]
-    findings = [text for row in case.rows("report/mechanisms") for text in row if isinstance(text, str)]
-    findings += [because for _, _, _, _, because, _ in case.rows("report/replays")]
-    hits = _held_back(case, files, (*template_texts(), *methods, *findings))
+    hits = held_back(case, files, allowed_texts(case).texts)
     if hits and parameters.on_block == "raise":
-        first = hits[0]
-        raise EgressBlocked(
-            f"{counted(len(hits), 'file')} would let out text; the first is {first.path}: it holds {first.why}; "
-            "nothing was written. `forensics explain CASE FRAGMENT` shows a fragment"
-        )
-    blocked = {hit.path for hit in hits}
-    _remove_stale(case, set(files) - blocked)
-    for path in sorted(set(files) - blocked):
-        case.write(path, files[path])
+        raise blocked(hits, "nothing was written")
+    held = {hit.path for hit in hits}
+    # A letter goes as a whole or not at all.
+    held |= {path for written in letters.values() if held & written.keys() for path in written}
+    _remove_stale(case, {path for path in files if path.startswith("report/")} - held, notices)
+    for path in sorted(set(files) - held):
+        if path.startswith("report/"):
+            case.write(path, files[path])
+    for notice in notices:
+        if not held & letters[notice.tenant_ref].keys():
+            keep(case, notice, case.write)
     _tell(progress, "done", 3)
-    folders = {path.split("/")[1] for path in files if path.startswith("notify/")}
-    figures = {"letters": len(folders), "files": len(files) - len(blocked), "withheld": sorted(blocked)}
+    figures = {"letters": len(letters), "files": len(files) - len(held), "withheld": sorted(held)}
     return figures, tuple(f"{hit.path} was withheld: it holds {hit.why}" for hit in hits)
 
 
-def _held_back(case: Case, files: dict[str, bytes], allowed: tuple[str, ...]) -> list[egress.Hit]:
-    """Files that hold leaked text, or any text of a tenant other than the one they are for; sorted by path."""
-    hits = {hit.path: hit for hit in egress.check(files.items(), egress.passages(case), allowed)}
-    tenant_of = {code: tenant for tenant, code in load_pseudonyms(case).tenants.items()}
-    names: dict[str, list[str]] = {}
-    for tenant, name in case.rows("report/names_of_tenants"):
-        if name:
-            names.setdefault(tenant, []).append(name)
-    outgoing = []
-    for path, data in files.items():
-        tenant = tenant_of[path.split("/")[1]] if path.startswith("notify/") else None
-        outgoing.append(Outgoing(path, data, tenant, tuple(names.get(tenant or "", ()))))
-    for hit in check_corpus(case, outgoing, allowed):
-        hits.setdefault(hit.path, hit)
-    return [hits[path] for path in sorted(hits)]
+def blocked(hits: list[Hit], so: str) -> EgressBlocked:
+    """The error that stops a file from leaving; `so`: what that means."""
+    return EgressBlocked(
+        f"{counted(len(hits), 'file')} would let out text; the first is {hits[0].path}: it holds {hits[0].why}; "
+        f"{so}. `forensics explain CASE FRAGMENT` shows a fragment"
+    )
 
 
-def _remove_stale(case: Case, kept: set[str]) -> None:
-    """Remove our own files of earlier runs that this run does not write; never what somebody else put there."""
-    known = [case.root / "report" / name for name in ("report.html", "report.md")]
-    for folder in sorted((case.root / "notify").iterdir()):
-        if re.fullmatch(r"T-[0-9A-Z]+", folder.name) and folder.is_dir() and not folder.is_symlink():
-            known += [folder / name for name in LETTER_FILES]
-    for path in known:
-        if path.relative_to(case.root).as_posix() not in kept and path.is_file():
+def _remove_stale(case: Case, kept: set[str], notices: list[Notice]) -> None:
+    """Remove our own files of earlier runs that the case does not call for any more; never what somebody else put
+    there, and nothing of a letter that was released."""
+    for name in ("report.html", "report.md"):
+        path = case.root / "report" / name
+        if f"report/{name}" not in kept and path.is_file():
             path.unlink()
-    for folder in {path.parent for path in known if path.parent.parent.name == "notify"}:
+    pseudonyms = load_pseudonyms(case)
+    tenant_of = {code: tenant for tenant, code in pseudonyms.tenants.items()}
+    released = {row[0] for row in case.rows("report/released_files")}
+    current = {notice.tenant_ref for notice in notices}
+    for folder in sorted((case.root / "notify").iterdir()):
+        ours = re.fullmatch(r"T-[0-9A-Z]+", folder.name) and folder.is_dir() and not folder.is_symlink()
+        if not ours or folder.name in current or tenant_of.get(folder.name) in released:
+            continue
+        for path in sorted(folder.iterdir()):
+            if LETTER_FILE.fullmatch(path.name) and path.is_file():
+                path.unlink()
         if not any(folder.iterdir()):
             folder.rmdir()
+    for tenant_id in sorted({row[0] for row in case.rows("report/notices")} - released):
+        if pseudonyms.tenants.get(tenant_id) not in current:
+            case.run("report/notice_drop", {"tenant": tenant_id})
 
 
 def _complete(case: Case, figures: dict[str, Any]) -> bool:
     """Whether every file that the last run wrote is there."""
     pseudonyms = load_pseudonyms(case)
-    folders = [f"notify/{pseudonyms.tenant(row[0])}" for row in case.rows("report/letter_tenants")]
-    expected = {"report/report.html", "report/report.md"} | {f"{f}/{name}" for f in folders for name in LETTER_FILES}
+    latest = {row[0]: row[1] for row in case.rows("report/notices")}
+    expected = {"report/report.html", "report/report.md"} | {
+        f"notify/{pseudonyms.tenant(tenant_id)}/{file_name(name, version)}"
+        for tenant_id, version in latest.items()
+        for name in FILES
+    }
     return all((case.root / path).is_file() for path in expected - set(figures["withheld"]))
 
 

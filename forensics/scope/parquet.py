@@ -24,7 +24,7 @@ EARLIER = (
     "predicate_tests mechanism_tests fault_window leak_factors exposures"
 ).split()
 # Written by this stage in the open transaction, which only the case's own connection sees.
-OWN = "verdicts affected_requests affected_tenants numbers".split()
+OWN = "verdicts fragment_categories affected_requests affected_tenants numbers".split()
 
 
 def write_tables(case: Case) -> list[str]:

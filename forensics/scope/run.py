@@ -15,7 +15,7 @@ import orjson
 from forensics.case.pseudonyms import load_pseudonyms, write_map
 from forensics.case.stage import Summary, run_stage
 from forensics.case.store import Case
-from forensics.scope import numbers, out
+from forensics.scope import categories, numbers, out
 from forensics.scope.trace import Trace
 
 Progress = Callable[[str, int, int], None]
@@ -38,7 +38,9 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
 
     def work() -> tuple[dict[str, Any], tuple[str, ...]]:
         _tell(progress, "verdicts", 0, steps)
-        for query in ("scope/verdicts", "scope/affected_requests", "scope/affected_tenants"):
+        case.run("scope/verdicts")
+        categories.fill(case)
+        for query in ("scope/affected_requests", "scope/affected_tenants"):
             case.run(query)
         _tell(progress, "numbers", 1, steps)
         figures = numbers.collect(case, parameters.confidence)
@@ -54,7 +56,7 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
         "scope",
         parameters,
         reads=("ingest", "attribution", "timeline", "controls"),
-        writes=("verdicts", "affected_requests", "affected_tenants", "numbers"),
+        writes=("verdicts", "fragment_categories", "affected_requests", "affected_tenants", "numbers"),
         work=work,
         extra=decisions_digest(case),
     )
@@ -64,7 +66,7 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
 
 
 def decisions_digest(case: Case) -> str:
-    """SHA-256 over the reviews and replays, which no stage writes but the verdicts rest on."""
+    """SHA-256 over the reviews and replays, which no stage writes but verdicts and categories rest on."""
     rows = [list(row) for row in case.rows("scope/decisions")]
     return hashlib.sha256(orjson.dumps(rows)).hexdigest()
 

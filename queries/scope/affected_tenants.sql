@@ -1,5 +1,5 @@
 -- question: which tenants received foreign text or had theirs surface, and must they be told?
--- inputs:   fragments, verdicts, appearances, joined_requests
+-- inputs:   fragments, verdicts, appearances, joined_requests, fragment_categories
 -- grain:    one row per tenant that takes part in a fragment that is not excluded
 -- parameters: none
 -- order:    none (INSERT)
@@ -79,6 +79,13 @@ counted AS (
         ) AS reached
     FROM parts
     QUALIFY strong = bool_or(strong) OVER (PARTITION BY tenant_id)
+),
+labelled AS (
+    SELECT
+        fragment_id,
+        list(DISTINCT category) AS categories
+    FROM fragment_categories
+    GROUP BY fragment_id
 )
 SELECT
     c.tenant_id,
@@ -94,7 +101,8 @@ SELECT
     sum(greatest(0, c."end" - greatest(c."start", coalesce(c.reached, c."start"))))::BIGINT AS foreign_chars,
     min(j.received_at) AS first_at,
     max(j.received_at) AS last_at,
-    list_sort(list_distinct(list(c.kind))) AS categories
+    list_sort(list_distinct(flatten(list(coalesce(l.categories, ['not_classified']))))) AS categories
 FROM counted AS c
 LEFT JOIN joined_requests AS j ON j.request = c.request
+LEFT JOIN labelled AS l ON l.fragment_id = c.fragment_id
 GROUP BY c.tenant_id

@@ -1,5 +1,5 @@
--- question: which reviews and replays bear on the verdicts?
--- inputs:   reviews, replay_verdicts
+-- question: which reviews and replays bear on the verdicts and the categories?
+-- inputs:   reviews, category_reviews, replay_verdicts
 -- grain:    one row per review, or per leak of a replay
 -- parameters: none
 -- order:    all columns
@@ -8,4 +8,7 @@ FROM reviews
 UNION ALL
 SELECT 'replay', fragment_id, verdict, because, plan_id
 FROM replay_verdicts
+UNION ALL
+SELECT 'category', fragment_id, decision, category || ' ' || name, strftime("at", '%Y-%m-%dT%H:%M:%S.%f')
+FROM category_reviews
 ORDER BY what, fragment_id, moment, detail, outcome

@@ -20,8 +20,6 @@ from forensics.cli.reference import commands
 
 HEAVY = ("duckdb", "polars", "numba", "pyarrow", "datasketch", "scipy", "matplotlib", "numpy", "jinja2", "rapidfuzz")
 LATER = (
-    ("notify", "check"),
-    ("notify", "release"),
     ("case", "seal"),
     ("case", "destroy"),
 )
@@ -232,6 +230,7 @@ def test_fail_on(incident: Path) -> None:
         ("scope", "CASE"),
         ("report", "CASE"),
         ("notify", "draft", "CASE"),
+        ("notify", "check", "CASE"),
         ("trace", "CASE", "--text", "PASSAGE"),
     ],
     ids=lambda value: "-".join(value),

@@ -88,12 +88,12 @@ def test_a_blocked_file_stops_the_stage_and_nothing_is_written(tmp_path: Path, r
 def test_withheld_files_are_left_out_and_said(tmp_path: Path, reported: Callable[..., Path]) -> None:
     root = reported(leaking_case(), tmp_path / "c", report.Parameters(on_block="withhold"))
     written = sorted(path.name for path in root.glob("notify/*/*"))
-    # The source's four files are clean; the recipient's all name its own request id.
-    assert written == ["attachment.csv", "fields.json", "letter.html", "letter.md"]
+    # The source's letter is clean; the recipient's names its own request id, so that no part of it is written.
+    assert written == ["attachment.csv", "fields.json", "letter.html", "letter.md", "regimes.json"]
     assert (root / "report/report.html").is_file()
     from forensics.case.store import Case
 
     with Case.open(root) as case:
         summary = report.run(case, report.Parameters(on_block="withhold"))
-    assert summary.skipped and len(summary.figures["withheld"]) == 4
+    assert summary.skipped and len(summary.figures["withheld"]) == 5
     assert all("was withheld" in warning and "Okonkwo" not in warning for warning in summary.warnings)

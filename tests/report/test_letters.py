@@ -12,19 +12,14 @@ from pathlib import Path
 import pytest
 from case_builder import HOSTILE_TENANTS, OTHER_SECRET, SECRET, CaseBuilder, small_case
 from inert_page import assert_inert
+from letter_folders import folders
 from markdown_it import MarkdownIt
 
 from forensics.case.csv_file import csv_value
+from forensics.report.fields import KEYS
 from forensics.report.letters import OwnSpan, TenantView, band
 from forensics.report.render import markdown_text, minute_down, minute_up
 from forensics.text.safe_text import safe_text
-
-
-def folders(root: Path) -> dict[str, Path]:
-    """Folder of each tenant, by the map in restricted/."""
-    with (root / "restricted/pseudonyms.csv").open(newline="", encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["kind"] == "tenant"]
-    return {csv_value(row["id"]): root / "notify" / row["code"] for row in rows}
 
 
 def test_the_type_has_no_place_for_other_peoples_text_or_ids() -> None:
@@ -53,7 +48,7 @@ def test_each_customer_gets_a_letter_of_its_kind(small: Path) -> None:
     assert "## Your text in responses to others" not in letters["beta"]
     assert "characters 6-74 of `choices[0].content` are not yours; please delete" in letters["beta"]
     assert "Request `req-a1`, prompt: characters 0-72 of `messages[0].content`" in letters["alpha"]
-    assert "in responses to fewer than five other customers" in letters["alpha"]
+    assert "in responses to fewer than 5 other customers" in letters["alpha"]
     # c1 was received 10:02:00 and finished 10:02:30; b1 was received 10:01:00.
     assert "between 2026-03-04 10:01 UTC and 2026-03-04 10:03 UTC" in letters["alpha"]
 
@@ -64,12 +59,12 @@ def test_no_letter_holds_anything_of_another_customer(small: Path) -> None:
     refs = {name: path.name for name, path in folders(small).items()}
     for name, folder in folders(small).items():
         files = sorted(path.name for path in folder.iterdir())
-        assert files == ["attachment.csv", "fields.json", "letter.html", "letter.md"]
+        assert files == ["attachment.csv", "fields.json", "letter.html", "letter.md", "regimes.json"]
         for file in files:
             text = (folder / file).read_text()
             for other in set(own) - {name}:
                 assert other not in text and refs[other] not in text
-            assert {i for i in ids if i in text} == set(own[name])
+            assert {i for i in ids if i in text} == (set() if file == "regimes.json" else set(own[name]))
             assert SECRET[:12] not in text and OTHER_SECRET[:12] not in text
 
 
@@ -89,7 +84,7 @@ def test_both_kinds_in_one_letter_and_confirmed_words(tmp_path: Path, reported: 
 
 def test_every_field_is_there_and_unknown_ones_name_an_owner(small: Path) -> None:
     facts = json.loads((folders(small)["alpha"] / "fields.json").read_text())
-    assert len(facts) == 48
+    assert set(facts) == set(KEYS) and len(facts) == 63
     for key, fact in facts.items():
         assert set(fact) == {"value", "status", "basis", "as_of_utc", "confidence"}, key
         assert fact["status"] in {"known", "estimated", "unknown_to_fill", "not_applicable"}
@@ -152,8 +147,8 @@ def test_address_comes_from_the_tenants_file_and_is_escaped(tmp_path: Path, repo
     assert "Beta <b>& Sons</b> [x](http://e.invalid)" in "".join(child.content for child in inline)
 
 
-@pytest.mark.parametrize(("count", "text"), [(0, "fewer than five"), (4, "fewer than five"), (5, "5"), (1234, "1,234")])
-def test_small_numbers_of_others_are_banded(count: int, text: str) -> None:
+@pytest.mark.parametrize(("count", "text"), [(0, None), (4, None), (5, "5"), (1234, "1,234")])
+def test_small_numbers_of_others_are_banded(count: int, text: str | None) -> None:
     assert band(count) == text
 
 

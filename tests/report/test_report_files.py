@@ -79,7 +79,7 @@ def test_markdown_tables_have_equal_rows(hostile: Path) -> None:
 def test_two_runs_give_the_same_bytes(tmp_path: Path, hostile: Path, reported: Callable[..., Path]) -> None:
     again = reported(hostile_case(), tmp_path / "again")
     names = sorted(p.relative_to(hostile).as_posix() for f in ("report", "notify") for p in (hostile / f).rglob("*.*"))
-    assert len(names) == 2 + 4 * len(HOSTILE_TENANTS)
+    assert len(names) == 2 + 5 * len(HOSTILE_TENANTS)
     for name in names:
         assert (hostile / name).read_bytes() == (again / name).read_bytes(), name
 
