@@ -27,6 +27,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=3, help="trials per arm with the fault on")
     parser.add_argument("--company", type=int, default=12, help="requests beside the recipient")
     parser.add_argument("--off", type=int, default=200, help="trials with no fault on, in all")
+    parser.add_argument("--only-off", action="store_true", help="leave the part with faults out")
     parser.add_argument("--cases", type=Path, help="a folder for the cases; kept and used again")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
@@ -37,7 +38,7 @@ def main() -> None:
         ]
         folder = Path(scratch) / "engine"
         with engine_for(plans, given.engine.resolve(), folder) as url:
-            for plan in plans:
+            for plan in () if given.only_off else plans:
                 began, before = time.monotonic(), facts(folder, "leak")
                 found = replayed(plan, url, folder, on=True)
                 print(
@@ -51,16 +52,18 @@ def main() -> None:
                     ),
                     flush=True,
                 )
-            played, hits, reproduced = 0, 0, 0
+            played, hits, elsewhere, reproduced = 0, 0, 0, 0
             while played < given.off:
                 for plan in plans:
                     found = replayed(plan, url, folder, on=False)
                     played += found.trials
                     hits += sum(arm.hits + arm.absent for leak in found.verdicts for arm in leak.arms)
+                    elsewhere += sum(arm.elsewhere for leak in found.verdicts for arm in leak.arms)
                     reproduced += sum(leak.reproduced for leak in found.verdicts)
+                    figure = {"trials": played, "hits": hits, "elsewhere": elsewhere, "reproduced": reproduced}
+                    print(json.dumps({"fault": None, **figure}), flush=True)
                     if played >= given.off:
                         break
-            print(json.dumps({"fault": None, "trials": played, "hits": hits, "reproduced": reproduced}), flush=True)
 
 
 def figures(found: Replayed) -> dict[str, object]:

@@ -31,7 +31,7 @@ from forensics.replay.servers import Need, NotStarted, command, differences, sta
 
 Progress = Callable[[str, int, int], None]
 BACK_SECONDS = 20.0  # how long a server that went away may take to come back by itself
-RESTARTS = 2  # how often a server of our own is started again
+RESTARTS = 2  # how often a server of our own is started again, or a trial played again on one that came back
 
 
 @dataclass(frozen=True)
@@ -177,19 +177,22 @@ class _Runner:
         async with Client(where, self._options.seconds, self._key) as client:
             facts = await self._facts(where)
             self._check_same(jobs, told(facts, where.shown))
-            back = time.monotonic()
             for job in self._playable(jobs, facts):
-                while True:
+                for _ in range(1 + RESTARTS):
                     try:
                         await self._play(client, facts, job, where.shown)
                         break
                     except Gone:
-                        if time.monotonic() - back < 1 or not await self._back(client):
-                            raise LimitHit(
-                                f"{where.shown} does not answer any more, {self._played} trials were played. "
-                                "Start it again with the same settings; the same command goes on from there"
-                            ) from None
-                        back = time.monotonic()
+                        if not await self._back(client):
+                            raise self._lost(where) from None
+                else:
+                    raise self._lost(where)
+
+    def _lost(self, where: Address) -> LimitHit:
+        return LimitHit(
+            f"{where.shown} does not answer any more, {self._played} trials were played. "
+            "Start it again with the same settings; the same command goes on from there"
+        )
 
     async def _own(self, need: Need, jobs: list[Job], number: int) -> None:
         """Trials on a server that is started for them."""

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from forensics.case.errors import MissingInput, UsageError
 from forensics.replay import bodies
@@ -146,6 +148,34 @@ def test_answers_are_read(found: Any, text: str, finish: str) -> None:
 def test_what_is_no_answer(found: Any) -> None:
     with pytest.raises(Nonsense):
         take(found, Reply())
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                "text meta_info choices error index delta message finish_reason type usage content tool_calls function "
+                "name arguments prompt_tokens prompt_tokens_details cached_tokens completion_tokens".split()
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@given(_JSON, st.booleans(), st.booleans())
+def test_whatever_a_server_sends_is_an_answer_or_nonsense(found: Any, piece: bool, incremental: bool) -> None:
+    reply = Reply()
+    try:
+        take(found, reply, piece=piece, incremental=incremental)
+    except Nonsense as error:
+        assert str(error) == "nonsense"
+    assert isinstance(reply.text, str)
+    assert all(isinstance(n, int | None) for n in (reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens))
 
 
 def test_streams_are_whole_or_piece_by_piece() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from forensics.case.errors import LimitHit, UsageError
 from forensics.case.store import Case
+from forensics.replay import run as room
 from forensics.replay import scene
 from forensics.replay.run import Options, ordered
 from forensics.replay.whole import Replayed, replay
@@ -39,6 +40,7 @@ HELD = ("T-1", "T-4")  # who is cancelled in mid-answer is never done before
 def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scene, "HANGS", 0.3)
     monkeypatch.setattr(scene, "SETTLE", 0.05)
+    monkeypatch.setattr(room, "BACK_SECONDS", 0.3)
 
 
 @pytest.fixture
@@ -97,7 +99,7 @@ def _leak(**other: Any) -> Any:
 
 
 def test_two_requests_of_one_id(tmp_path: Path, server: FakeServer) -> None:
-    server.fault.duplicate = True
+    server.fault.duplicate, server.fault.step = True, 0.02
     requests = (
         request(SOURCE, rid="shared"),
         request(RECIPIENT, at_ms=5, rid="shared"),
@@ -114,6 +116,7 @@ def test_two_requests_of_one_id(tmp_path: Path, server: FakeServer) -> None:
 
 
 def test_a_release_that_refuses_duplicate_ids_is_no_failure(tmp_path: Path, server: FakeServer) -> None:
+    server.fault.step = 0.02
     requests = (
         request(SOURCE, rid="shared"),
         request(RECIPIENT, at_ms=5, rid="shared"),
@@ -317,8 +320,6 @@ def test_nothing_is_left_behind(tmp_path: Path, server: FakeServer) -> None:
 def test_another_ones_traffic_stops_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scene.Pace, "flush_seconds", 0.2)
     with FakeServer(Fault(stuck=True)).running() as server:
-        from forensics.replay import run as room
-
         monkeypatch.setattr(room, "Pace", lambda speed, seconds: scene.Pace(speed, seconds, 0.2))
         with pytest.raises(LimitHit, match="other traffic"):
             played(tmp_path / "case", server)
