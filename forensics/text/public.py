@@ -1,7 +1,7 @@
 """Is a text public? Fingerprints of licences, stock phrases and filler, and well-known constants.
 
 The shipped list (data/public.npz, made by build_public) holds hashes of common licence texts and filler; it is small
-and does not make a text private by absence. More texts can be given by the analyst in a later version.
+and does not make a text private by absence. More texts can be given by the analyst.
 """
 
 from __future__ import annotations
