@@ -50,7 +50,7 @@ def test_a_rule_is_whole(regime: Regime) -> None:
         assert field.name and field.article and field.keys and set(field.keys) <= set(KEYS)
 
 
-# What the laws say, by rule and clock; written from their texts, not from the files.
+# The clocks by rule, written down again apart from the files; not by a lawyer.
 @pytest.mark.parametrize(
     ("rule", "article", "amount", "unit"),
     [
