@@ -28,7 +28,9 @@ LATER_BITS = 24.0  # two or more where another tenant was given it earlier, or n
 ONLY_RATIO = 3.0  # how many times more than the recipient's prompt alone has
 PARTICULARS_BITS = 40.0  # the same where time or the question speaks against it
 OTHERS = 2  # where so many more tenants were given it and none supplied it, the model may say it to anybody:
-OTHERS_SHARE = 0.2  # then what only one prompt has must be so much of it
+OTHERS_SHARE = 0.2  # then what only one prompt has must be so much of it,
+OTHER_SHARE = 0.1  # and so much where one more was given it
+SIGNS = 0.5  # share of the telling bits in pairs of signs from which the same is asked for
 NO_KIN = 0.1  # kinship below which a text has nothing to do with a prompt
 NEAR_US = 1_800_000_000  # from the source's arrival to the recipient's end, on the same worker (stale caches live long)
 NEAR_US_UNPLACED = 120_000_000  # the same where the worker is not known
@@ -81,7 +83,13 @@ def needed_bits(candidate: Candidate, evidence: Evidence, parameters: Parameters
         needed = PARTICULARS_BITS
     share = ONLY_SHARE
     # The crowd is of any time, and has the recipient and this unit in it.
-    if max(len(candidate.carriers - {unit}), candidate.crowd - 2) >= OTHERS or said_again(evidence.sources, unit):
+    others = max(len(candidate.carriers - {unit}), candidate.crowd - 2)
+    if others >= OTHERS or said_again(evidence.sources, unit):
+        needed, share = max(needed, PARTICULARS_BITS), OTHERS_SHARE
+    elif others:
+        share = OTHER_SHARE
+    # A long prompt in a script without spaces holds some of any text's pairs of signs. A saying is no whole answer.
+    if evidence.strength.sign_share > SIGNS and evidence.share_of_response < WHOLE:
         needed, share = max(needed, PARTICULARS_BITS), OTHERS_SHARE
     return max(needed, share * float(evidence.strength.term_bits.sum()))
 

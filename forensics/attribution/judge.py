@@ -22,6 +22,7 @@ from forensics.attribution.sources import Source, leading, leading_units, rank
 PUBLIC_SHARE = 0.5  # share of a text's fingerprints in public texts that makes it public
 UNNAMED = ": nobody is named"  # how a reason ends that keeps a tenant unnamed
 OWN_SUBJECT = 0.6  # kinship with the recipient's prompt above which a match may be a common subject
+OWN_WORDS = 0.95  # the same from which it says nothing that the recipient did not
 
 
 def judge(candidate: Candidate, evidence: Evidence, parameters: Parameters) -> Judged | Excluded:
@@ -99,6 +100,10 @@ def _supplied(
         return dropped("too_weak", f"net {net:.1f} bits, {least} needed")
     if kind == "altered" and evidence.q_value is None and not _says_something(evidence):
         return dropped("too_weak", f"net {net:.1f} bits, in pieces, of words that many tenants use")
+    nothing_of_theirs = not any(theirs for theirs, _ in evidence.only.values())
+    own_words = not candidate.token and evidence.kin_recipient >= OWN_WORDS and nothing_of_theirs
+    if own_words and net < parameters.subject_bits:
+        return dropped("echo", "the recipient's own prompt has every word in it that tells what it is about")
     if evidence.transcript and "same_question" not in parameters.without_rules:
         return dropped("same_question", "the other text quotes a conversation in which this question was asked")
     units = leading_units(supplied)

@@ -20,6 +20,7 @@ private name that one tenant has from a famous one that one tenant happens to me
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -44,7 +45,7 @@ from forensics.attribution.rare_names import RareNames, find_rare_names
 from forensics.attribution.sources import Source, locate, rank
 from forensics.attribution.strength import Counts, Strength, count_background, keys_between, measure
 from forensics.attribution.texts import Texts
-from forensics.text.names import LOWER, PLAIN
+from forensics.text.names import LOWER, PLAIN, PLAIN_PAIR
 from forensics.text.runs import total_weight
 from forensics.text.scripts import NAMES as SCRIPTS
 from forensics.text.scripts import scripts
@@ -328,6 +329,11 @@ def _lags(world: World, rare: RareNames) -> list[int]:
     return sorted(lag for lag in found.values() if 0 <= lag < LATE)
 
 
+def all_plain(places: Sequence[Place]) -> bool:
+    """Are they all words, or pairs of words, of a script without capitals?"""
+    return all(place.kinds & {PLAIN, PLAIN_PAIR} for place in places)
+
+
 def _judge(
     world: World,
     texts: Texts,
@@ -360,7 +366,7 @@ def _judge(
     if not known and not good and all(LOWER in place.kinds for place, _, _ in item.places):
         return dropped("words in small letters, and no decoys to show that they are no ordinary ones")
     # A script without capitals marks no names: words of a language that few tenants write are rare by themselves.
-    if not known and not good and net < parameters.probable_bits and all(PLAIN in p.kinds for p, _, _ in item.places):
+    if not known and not good and net < parameters.probable_bits and all_plain([place for place, _, _ in item.places]):
         return dropped(f"words of a script without capitals, net {net:.1f} bits, and no decoys to show what they are")
     agree = sum(place.names for place, _, _ in item.places)
     longest = max(place.end - place.start for place, _, _ in item.places)

@@ -52,6 +52,7 @@ class Strength:
     word_starts: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     word_ends: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     word_bits: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    sign_share: float = 0.0  # of `term_bits`, that pairs of signs hold: scripts without spaces
 
 
 @dataclass(frozen=True)
@@ -215,6 +216,7 @@ def _words_bits(
     _, tenants = counts.of(term_keys, left_out)
     common = tenants > max(COMMON_TENANTS, (counts.counts.shape[1] - 1) * COMMON_SHARE)
     term_bits[common | (term_bits < TERM_BITS)] = 0.0
+    of_signs = float(term_bits[int((~part.single).sum()) :].sum())
     return Strength(
         outside + float(word_bits.sum()),
         characters,
@@ -226,6 +228,7 @@ def _words_bits(
         part.starts,
         part.ends,
         word_bits,
+        of_signs / max(1.0, float(term_bits.sum())),
     )
 
 

@@ -93,7 +93,7 @@ def find_swapped(
     if len(world.requests.unit_names) < 2:
         return Displaced([], {}, set(), set(), ())
     strange = find_strange(corpus)
-    spans = _spans(world, judged, excluded)
+    spans = _spans(judged, excluded, parameters.phrase_limit)
     answered = strange.answered.copy()
     covered = {
         use
@@ -154,13 +154,15 @@ def _known(whole: Judged, judged: list[Judged]) -> bool:
     return False
 
 
-def _spans(world: World, judged: list[Judged], excluded: list[Excluded]) -> Spans:
+def _spans(judged: list[Judged], excluded: list[Excluded], phrase_limit: int) -> Spans:
     """Parts of responses: unit spans of fragments (True), code points of what rules set aside (False)."""
     found: Spans = {}
     for item in judged:
         found.setdefault(item.candidate.use, []).append((item.candidate.start, item.candidate.end, True))
     for other in excluded:
-        if other.rule in RULES_THAT_EXPLAIN:
+        # What the model says to many tells as little of an answer's subject; what two were given may be the swap.
+        habit = other.rule == "model_phrase" and other.holders >= phrase_limit
+        if habit or other.rule in RULES_THAT_EXPLAIN:
             found.setdefault(other.use, []).append((other.start, other.end, False))
     return found
 

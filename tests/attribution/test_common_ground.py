@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -35,12 +37,13 @@ def candidate(side: int, carriers: set[int], crowd: int, pieces: bool = False) -
 
 @pytest.mark.parametrize(
     ("carriers", "crowd", "needed"),
-    [({3}, 2, 24.0), ({3, 4}, 3, 24.0), ({3, 4, 5}, 4, 72.0), ({3}, 4, 72.0)],
+    [({3}, 2, 24.0), ({3, 4}, 3, 36.0), ({3, 4, 5}, 4, 72.0), ({3}, 4, 72.0)],
 )
 def test_what_more_tenants_were_given_needs_more_that_one_of_them_alone_asked(
     carriers: set[int], crowd: int, needed: float
 ) -> None:
-    """Of 360 telling bits one rare word is enough where the source alone has the text, and a fifth where four have it."""
+    """Of 360 telling bits one rare word is enough where the source alone has the text, a tenth where three have it, and a
+    fifth where four have."""
     made, sources = candidate(1, carriers, crowd)
     assert needed_bits(made, evidence(360.0, sources), Parameters(), 3, placed=False) == needed
 
@@ -60,3 +63,29 @@ def test_pieces_of_common_words_name_nobody() -> None:
     assert isinstance(found, Excluded) and found.rule == "too_weak"
     found = judge(made, evidence(15.0, sources), Parameters())
     assert isinstance(found, Judged) and found.units == [3]
+
+
+@pytest.mark.parametrize(
+    ("of_recipient", "of_source", "rule"), [(1.0, 0.0, "echo"), (1.0, 12.0, None), (0.7, 0.0, None)]
+)
+def test_a_passage_of_the_recipients_own_words_is_an_echo(
+    of_recipient: float, of_source: float, rule: str | None
+) -> None:
+    """Own words in a frame that the other's text has too: a run of 30 net bits, and nothing in it is the other's."""
+    made, sources = candidate(0, {3}, 2)
+    made = replace(made, alteration=None)
+    weak = replace(strength(40.0), bits=74.0)
+    found = judge(
+        made, replace(evidence(40.0, sources, only=of_source), strength=weak, kin_recipient=of_recipient), Parameters()
+    )
+    assert (found.rule if isinstance(found, Excluded) else None) == rule
+
+
+def test_pairs_of_signs_need_more_than_words() -> None:
+    """A long prompt in a script without spaces holds some of any text's pairs of signs."""
+    made, sources = candidate(1, {3}, 2)
+    found = evidence(360.0, sources)
+    signs = replace(found, strength=replace(found.strength, sign_share=0.8))
+    assert needed_bits(made, found, Parameters(), 3, placed=True) == 10.0
+    assert needed_bits(made, signs, Parameters(), 3, placed=True) == 72.0
+    assert needed_bits(made, replace(signs, share_of_response=1.0), Parameters(), 3, placed=True) == 10.0

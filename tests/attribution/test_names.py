@@ -7,6 +7,10 @@ from typing import Any
 
 import pytest
 
+from forensics.attribution.name_places import Place
+from forensics.attribution.names import all_plain
+from forensics.text.names import CAPITAL, PLAIN, PLAIN_PAIR
+
 QUESTION = "How are eggs boiled?"
 
 
@@ -137,3 +141,10 @@ def test_a_street_with_its_number_is_one_particular_and_no_common_subject(scene:
     scene.call("beta", QUESTION, f"Seven minutes. She lives at {address}, by the way.", 60, request_id="victim")
     found = scene.run().of("victim")
     assert {tuple(row["sources"]) for row in found} == {("alpha",)}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "plain"), [(({PLAIN}, {PLAIN_PAIR}), True), (({PLAIN_PAIR},), True), (({PLAIN}, {CAPITAL}), False)]
+)
+def test_words_and_pairs_of_a_script_without_capitals_are_told_from_names(kinds: Any, plain: bool) -> None:
+    assert all_plain([Place(0, 4, 0, 0, frozenset(found)) for found in kinds]) == plain

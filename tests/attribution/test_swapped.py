@@ -6,6 +6,10 @@ from typing import Any
 
 import pytest
 
+from forensics.attribution.candidate import Excluded
+from forensics.attribution.parameters import Parameters
+from forensics.attribution.swapped import _spans
+
 # Questions of unlike subjects, each with an answer that takes up its rare words.
 CASES = (
     (
@@ -212,3 +216,12 @@ def test_passages_of_a_document_of_two_tenants_name_both_though_one_was_left_una
     scene.call("beta", "How are eggs boiled?", answer, 12, lasts=9)
     named = {name for row in scene.run().fragments for name in row["sources"]}
     assert named in ({"alpha", "gamma"}, set())
+
+
+@pytest.mark.parametrize(
+    ("rule", "holders", "set_aside"), [("model_phrase", 9, True), ("model_phrase", 2, False), ("shared", 2, True)]
+)
+def test_what_the_model_says_to_many_is_not_the_subject_of_an_answer(rule: str, holders: int, set_aside: bool) -> None:
+    """What it said to two may be the swap itself."""
+    excluded = [Excluded(3, 10, 90, rule, "", holders)]
+    assert _spans([], excluded, Parameters().phrase_limit) == ({3: [(10, 90, False)]} if set_aside else {})
