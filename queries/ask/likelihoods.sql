@@ -3,6 +3,7 @@
 -- grain:    one row per scored fragment
 -- parameters: none
 -- order:    fragment_id
+-- empty:    no response was scored: these logs alone cannot say how likely its words were (`forensics replay score`)
 SELECT
     l.fragment_id,
     l.finding,

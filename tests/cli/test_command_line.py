@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -238,9 +239,14 @@ def test_trace_reads_stdin_and_prints_no_text(incident: Path) -> None:
     assert "szczepanska" not in done.stdout.lower()
 
 
+def _copied(incident: Path, folder: Path) -> Path:
+    """The case of the incident, to be changed."""
+    shutil.copytree(incident / "case", folder / "case")
+    return folder / "case"
+
+
 def test_review_then_scope_confirms(incident: Path, tmp_path: Path) -> None:
-    case = tmp_path / "case"
-    forensics("run", incident / "log.jsonl", "--case", case, "--quiet")
+    case = _copied(incident, tmp_path)
     strong = [
         f
         for f in json.loads(forensics("review", case, "--json").stdout)["data"]["waiting"]
@@ -258,8 +264,7 @@ def test_review_then_scope_confirms(incident: Path, tmp_path: Path) -> None:
 
 
 def test_verify_fails_on_a_changed_output(incident: Path, tmp_path: Path) -> None:
-    case = tmp_path / "case"
-    forensics("run", incident / "log.jsonl", "--case", case, "--quiet")
+    case = _copied(incident, tmp_path)
     with (case / "out/affected_requests.csv").open("a") as file:
         file.write("req-9\n")
     done = forensics("case", "verify", case, "--json")

@@ -38,7 +38,7 @@ def ids_of(record: dict) -> set[str]:
 
 
 @given(st.lists(_record, min_size=1, max_size=6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_joined_calls(records):
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)

@@ -393,6 +393,7 @@ def test_ctrl_c_in_a_paused_scene_lets_the_server_go_on(tmp_path: Path, server: 
     from forensics.replay.client import Client
 
     made = plan(arms=(arm("original", SOURCE, RECIPIENT, COMPANY, scene="paused"),))
+    server.fault.step = 0.2  # it must not be through before it is interrupted
 
     async def interrupted() -> None:
         async with Client(address(server.url)) as client:

@@ -37,7 +37,10 @@ def test_ctrl_c_leaves_an_empty_server_and_the_same_command_goes_on(tmp_path: Pa
     path = in_case(tmp_path / "case", plan())
     trials = path.parent / "trials.jsonl"
     with FakeServer(Fault(step=0.05, holds=HELD)).running() as server:
+        # A shell's background jobs, and what they start, ignore the signal that Ctrl-C sends.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
         running = subprocess.Popen(command(path, server.url, "-q"), stderr=subprocess.PIPE, text=True)
+        signal.signal(signal.SIGINT, before)
         end = time.monotonic() + 60
         while not (trials.exists() and trials.read_bytes().count(b"\n") >= 1 and server._running):
             assert time.monotonic() < end and running.poll() is None
