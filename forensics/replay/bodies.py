@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from forensics.replay.client import _KEYS, _SALTS, _SEEDS, Facts
+from forensics.replay.facts import KEYS, SALTS, SEEDS, Facts
 from forensics.replay.plan import Arm, Plan, PlannedRequest
 
 _OPENAI_NAMES = {"min_new_tokens": "min_tokens", "sampling_seed": "seed"}
@@ -49,7 +49,7 @@ def body(
 ) -> tuple[str, dict[str, Any]]:
     """Path and body of a planned request. `seed` is used where sampling is random and the plan names none."""
     sampling = dict(one.sampling)
-    if "sampling_seed" not in sampling and sampling.get("temperature") != 0 and facts.since(_SEEDS):
+    if "sampling_seed" not in sampling and sampling.get("temperature") != 0 and facts.since(SEEDS):
         sampling["sampling_seed"] = seed
     if one.prompt is not None and one.endpoint == "generate":
         found: dict[str, Any] = {
@@ -64,7 +64,7 @@ def body(
     found |= {_OPENAI_NAMES.get(name, name): value for name, value in sampling.items()}
     if one.stream:
         found["stream_options"] = {"include_usage": True}
-    if facts.since(_KEYS):
+    if facts.since(KEYS):
         found |= {
             name: value for name, value in (("cache_salt", one.cache_salt), ("extra_key", one.extra_key)) if value
         }
@@ -82,19 +82,19 @@ def washout(rid: str) -> tuple[str, dict[str, Any]]:
 
 def unsaid(requests: Sequence[PlannedRequest], facts: Facts) -> tuple[str, ...]:
     """What of the plan a server of this release cannot be told, as sentences."""
-    if not facts.since(_KEYS) and any(one.cache_salt or one.extra_key for one in requests):
+    if not facts.since(KEYS) and any(one.cache_salt or one.extra_key for one in requests):
         return ("this release has no cache salts and no extra keys: all requests share one prefix cache",)
-    if not facts.since(_SEEDS) and any(one.sampling.get("temperature") != 0 for one in requests):
+    if not facts.since(SEEDS) and any(one.sampling.get("temperature") != 0 for one in requests):
         return ("this release takes no seed per request: sampling differs from run to run",)
     return ()
 
 
 def _namespace(one: PlannedRequest, facts: Facts) -> dict[str, Any]:
     """Salt and key of /generate: two fields since 0.5.18, one joined field before, none before 0.5.3."""
-    if facts.since(_SALTS):
+    if facts.since(SALTS):
         return {name: value for name, value in (("cache_salt", one.cache_salt), ("extra_key", one.extra_key)) if value}
     joined = f"{one.cache_salt or ''}{one.extra_key or ''}"
-    return {"extra_key": joined} if joined and facts.since(_KEYS) else {}
+    return {"extra_key": joined} if joined and facts.since(KEYS) else {}
 
 
 def _id(name: str, *parts: object) -> str:

@@ -11,99 +11,25 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from forensics.case.errors import MissingInput, UsageError
 from forensics.replay.address import Address
+from forensics.replay.facts import FLAGS, VERSION, Facts
+from forensics.replay.replies import Nonsense, Reply, take
 
 if TYPE_CHECKING:
     import httpx
 
 MOST_BYTES = 32 << 20  # of one answer
 CONTROL_SECONDS = 60.0  # for an answer to anything that generates nothing
-_VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
-_PAUSES = (0, 5, 6)  # since then a pause has modes; before, it aborted everything
-_SALTS = (0, 5, 16)  # since 0.5.18 (0.5.15 has none) a salt is a field of its own in /generate
-_KEYS = (0, 5, 3)  # since then there is an extra_key
-_SEEDS = (0, 5, 3)
-# Settings that decide what a trial is worth. Nothing else of a server's answer is kept: it holds keys and paths.
-FLAGS = frozenset(
-    "model_path served_model_name tokenizer_path dtype quantization kv_cache_dtype device tp_size dp_size pp_size "
-    "disable_radix_cache disable_overlap_schedule disable_cuda_graph chunked_prefill_size max_running_requests "
-    "schedule_policy page_size enable_deterministic_inference enable_hierarchical_cache speculative_algorithm "
-    "disaggregation_mode attention_backend sampling_backend random_seed max_total_tokens context_length "
-    "enable_mixed_chunk incremental_streaming_output stream_output tokenizer_worker_num mem_fraction_static".split()
-)
 
 
 class Gone(Exception):
     """The server does not answer any more, or never did."""
-
-
-class Nonsense(Exception):
-    """The server answers something that SGLang does not send. The message is one of ours."""
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What a server says of itself. `version` is None where it does not tell; `flags` are those of FLAGS."""
-
-    version: str | None
-    model: str | None
-    flags: dict[str, Any]
-
-    @property
-    def release(self) -> tuple[int, ...] | None:
-        """The version as three numbers."""
-        found = _VERSION.match(self.version or "")
-        return tuple(int(part) for part in found.groups()) if found else None
-
-    def since(self, release: tuple[int, ...]) -> bool:
-        """Whether the server is of this release or a later one; an unknown one counts as the newest."""
-        return self.release is None or self.release >= release
-
-    @property
-    def pauses(self) -> bool:
-        """Whether it can stop between two forward passes without aborting what runs."""
-        return self.since(_PAUSES)
-
-    @property
-    def incremental(self) -> bool:
-        """Whether a stream of /generate carries only what is new."""
-        return bool(self.flags.get("incremental_streaming_output") or self.flags.get("stream_output"))
-
-
-@dataclass
-class Reply:
-    """What has come of one request so far. `first_ms`: milliseconds to the first text. `error`: why it is not whole."""
-
-    texts: dict[int, str] = field(default_factory=dict)
-    finish: str | None = None
-    status: int | None = None
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    cached_tokens: int | None = None
-    first_ms: float | None = None
-    error: str = ""
-    pieces: int = 0  # events of a stream that carried text
-    enough: int | None = None  # tokens at which `reached` is set
-    reached: asyncio.Event = field(default_factory=asyncio.Event)
-    sent: asyncio.Event = field(default_factory=asyncio.Event)  # the request is on its way, or never will be
-
-    def count(self) -> None:
-        """After a piece of a stream: have enough tokens come?"""
-        if self.enough is not None and (self.completion_tokens or self.pieces) >= self.enough:
-            self.reached.set()
-
-    @property
-    def text(self) -> str:
-        """All choices, one after the other."""
-        return "\n".join(self.texts[index] for index in sorted(self.texts))
 
 
 class Client:
@@ -142,7 +68,7 @@ class Client:
         version = info.get("version")
         name = info.get("served_model_name") or model.get("served_model_name") or model.get("model_path")
         return Facts(
-            version if isinstance(version, str) and _VERSION.match(version) else None,
+            version if isinstance(version, str) and VERSION.match(version) else None,
             name if isinstance(name, str) else None,
             flags,
         )
@@ -343,81 +269,6 @@ class _Bounded:
             yield piece
 
 
-def take(found: Any, reply: Reply, *, piece: bool = False, incremental: bool = False) -> None:
-    """Put one JSON answer, or one event of a stream (`piece`), into `reply`. Knows /generate and the OpenAI forms."""
-    if isinstance(found, list):  # /generate with n > 1
-        for index, one in enumerate(found):
-            _native(one, reply, index, incremental)
-        return
-    if not isinstance(found, dict):
-        raise Nonsense("nonsense")
-    if found.get("error") is not None:
-        reply.error = "error in the stream" if piece else "error"
-        return
-    if "choices" in found:
-        _compatible(found, reply, piece)
-    elif "text" in found or "meta_info" in found:
-        _native(found, reply, _whole_number(found.get("index")) or 0, incremental)
-    else:
-        raise Nonsense("nonsense")
-
-
-def _native(found: Any, reply: Reply, index: int, incremental: bool) -> None:
-    if not isinstance(found, dict):
-        raise Nonsense("nonsense")
-    text, meta = found.get("text", ""), found.get("meta_info", {})
-    if not isinstance(text, str) or not isinstance(meta, dict):
-        raise Nonsense("nonsense")
-    reply.texts[index] = reply.texts.get(index, "") + text if incremental else text
-    reason = meta.get("finish_reason")
-    if isinstance(reason, dict):
-        reason = reason.get("type")
-    if isinstance(reason, str):
-        reply.finish = reason
-    for name in ("prompt_tokens", "completion_tokens", "cached_tokens"):
-        number = _whole_number(meta.get(name))
-        if number is not None:
-            setattr(reply, name, number)
-
-
-def _compatible(found: dict[str, Any], reply: Reply, piece: bool) -> None:
-    choices = found["choices"]
-    if not isinstance(choices, list):
-        raise Nonsense("nonsense")
-    for choice in choices:
-        if not isinstance(choice, dict):
-            raise Nonsense("nonsense")
-        index = _whole_number(choice.get("index")) or 0
-        said = choice.get("delta" if piece else "message")
-        text = choice["text"] if isinstance(choice.get("text"), str) else _said(said)
-        reply.texts[index] = reply.texts.get(index, "") + text
-        if isinstance(choice.get("finish_reason"), str):
-            reply.finish = choice["finish_reason"]
-    usage = found.get("usage")
-    if isinstance(usage, dict):
-        details = usage.get("prompt_tokens_details")
-        for name, value in (
-            ("prompt_tokens", usage.get("prompt_tokens")),
-            ("completion_tokens", usage.get("completion_tokens")),
-            ("cached_tokens", details.get("cached_tokens") if isinstance(details, dict) else None),
-        ):
-            if _whole_number(value) is not None:
-                setattr(reply, name, value)
-
-
-def _said(message: Any) -> str:
-    """Everything a message says, tool calls included: names and arguments as text."""
-    if not isinstance(message, dict):
-        return ""
-    parts = [message.get(name) for name in ("reasoning_content", "reasoning", "content", "refusal")]
-    calls = message.get("tool_calls")
-    for call in calls if isinstance(calls, list) else ():
-        function = call.get("function") if isinstance(call, dict) else None
-        if isinstance(function, dict):
-            parts += [function.get("name"), function.get("arguments")]
-    return "".join(part for part in parts if isinstance(part, str))
-
-
 async def _whole(answer: httpx.Response) -> bytes:
     pieces = bytearray()
     async for piece in answer.aiter_bytes():
@@ -445,10 +296,6 @@ def _told_of(reply: Reply) -> Callable[[str, Any], Awaitable[None]]:
             reply.sent.set()
 
     return told
-
-
-def _whole_number(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40 else None
 
 
 def _plain(value: Any) -> bool:

@@ -23,9 +23,11 @@ import orjson
 from forensics.case.errors import LimitHit, UsageError
 from forensics.replay import bodies
 from forensics.replay.address import Address, address
-from forensics.replay.client import Client, Facts, Gone, Nonsense
+from forensics.replay.client import Client, Gone
+from forensics.replay.facts import Facts
 from forensics.replay.plan import Arm, Plan
 from forensics.replay.records import FAILED, Book, aside
+from forensics.replay.replies import Nonsense
 from forensics.replay.scene import Busy, Pace, Scene
 from forensics.replay.servers import Need, NotStarted, command, differences, started, told, unmet
 

@@ -16,9 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from forensics.replay import bodies
-from forensics.replay.client import Client, Facts, Gone, Nonsense, Reply
+from forensics.replay.client import Client, Gone
+from forensics.replay.facts import Facts
 from forensics.replay.plan import Arm, Plan, PlannedRequest
 from forensics.replay.records import CANCELLED, FAILED, FINISHED, HUNG, REFUSED, SCHEMA, Exchange, Trial, digest
+from forensics.replay.replies import Nonsense, Reply
 
 SETTLE = 0.25  # seconds between the last request of a paused scene and the end of the pause
 SENDING = 5.0  # seconds that a request may take to be on its way before the next one starts

@@ -20,9 +20,10 @@ from forensics.case.explain import find_fragment
 from forensics.case.store import Case
 from forensics.replay.address import Address
 from forensics.replay.calls import Call, read_calls
-from forensics.replay.client import Client, Gone, Nonsense
+from forensics.replay.client import Client, Gone
 from forensics.replay.company import Chosen, choose
 from forensics.replay.likelihood import LEAST_WRONG, Likelihood, judge
+from forensics.replay.replies import Nonsense
 
 SCHEMA = "forensics/likelihood/1"
 _MOST_TOKENS = 4096  # of a response that are scored

@@ -22,7 +22,7 @@ from typing import Any
 import orjson
 
 from forensics.case.errors import UsageError
-from forensics.replay.client import FLAGS, Facts
+from forensics.replay.facts import FLAGS, Facts
 from forensics.replay.plan import FIXED, Arm, Plan
 
 STOP_SECONDS = 20.0

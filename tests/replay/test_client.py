@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from forensics.case.errors import MissingInput, UsageError
 from forensics.replay import bodies
 from forensics.replay.address import address
-from forensics.replay.client import Client, Facts, Gone, Nonsense, Reply, take
+from forensics.replay.client import Client, Gone
+from forensics.replay.facts import Facts
+from forensics.replay.replies import Nonsense, Reply, take
 from forensics.replay.run import Options
 from forensics.replay.servers import command, differences, settings, unmet
 from forensics.replay.whole import replay
