@@ -5,16 +5,19 @@ ENGINE ?= .engine
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-sglang test-fast fuzz bench lint format docs clean
+.PHONY: demo test test-long test-sglang test-fast fuzz bench lint format docs clean
 
 demo: $(READY)  ## the sample incident, end to end, in ./demo-case
 	$(BIN)/forensics demo
 
-test: $(READY)  ## all tests but those that need an inference server
-	$(BIN)/python -m pytest -m "not engine" -n auto --dist loadfile
+test: $(READY)  ## all tests but the long ones and those that need an inference server
+	$(BIN)/python -m pytest -m "not engine and not long" -n auto --dist loadfile
+
+test-long: $(READY)  ## statistics over many logs, and samples made anew
+	$(BIN)/python -m pytest -m long -n auto --dist loadfile
 
 test-fast: $(READY)  ## the tests that take seconds
-	$(BIN)/python -m pytest -m "not engine and not slow" -n auto --dist loadfile
+	$(BIN)/python -m pytest -m "not engine and not slow and not long" -n auto --dist loadfile
 
 test-sglang: $(READY)  ## a real SGLang server on the CPU, made to leak (installs 3.4 GB into .engine on first use)
 	$(BIN)/python tests/sglang/harness/install.py $(ENGINE)

@@ -233,6 +233,7 @@ def test_bad_readings_are_refused(case_root: Path, tmp_path: Path, content: str,
         record_readings(case, tmp_path / "bad.csv")
 
 
+@pytest.mark.long
 def test_the_estimate_agrees_with_leaks_that_somebody_else_planted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -139,6 +139,7 @@ def _what(row: dict, made: Quoted) -> str:
     return known[0] if known and row["start"] < known[2] and row["end"] > known[1] else "nothing"
 
 
+@pytest.mark.long
 def test_short_leaks_among_accidental_quotations(tmp_path: Path) -> None:
     """Bits accept none of the 40-200 character leaks at q <= 0.05; the combination does, on each of two logs.
 
@@ -186,6 +187,7 @@ def test_every_supplied_fragment_shows_its_features(tmp_path: Path) -> None:
         assert 0 <= features["match_raw_identity"] <= 1
 
 
+@pytest.mark.long
 def test_correlated_content_prints_no_mirrored_value(tmp_path: Path) -> None:
     made = write_log(tmp_path / "logs", 305, requests=1600, shared=450, leaks=40, correlated=True)
     rows, strata = _run(tmp_path, made, learned=True)
@@ -199,6 +201,7 @@ def test_correlated_content_prints_no_mirrored_value(tmp_path: Path) -> None:
         assert json.loads(row["features"])["match_same_worker"] == 1.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [306, 307])
 def test_clean_logs_hold_nothing_probable(tmp_path: Path, seed: int) -> None:
     made = write_log(tmp_path / "logs", seed, requests=1600, shared=450, leaks=0)

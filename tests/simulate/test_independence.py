@@ -9,11 +9,13 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
+import pytest
 from simulated import SMALL, Incident, read_back, shared_runs
 
 from forensics.simulate.run import simulate
 
 
+@pytest.mark.long
 def test_independent_log_shares_nothing_by_accident(tmp_path: Path):
     simulate(
         tmp_path / "clean", dataclasses.replace(SMALL, seed=21, leaks=0, ambiguous=0, undetermined=0, form="house")
@@ -27,6 +29,7 @@ def test_leaks_and_lookalikes_explain_all_that_is_shared(house_incident: Inciden
     assert len(shared_runs(house_incident)) <= len(house_incident.truth)
 
 
+@pytest.mark.long
 def test_correlated_log_shares_much_between_tenants(tmp_path: Path):
     parameters = dataclasses.replace(
         SMALL, seed=22, leaks=0, ambiguous=0, undetermined=0, requests=200, form="house", correlated=True

@@ -28,7 +28,7 @@ ALL = dataclasses.replace(
 )
 
 
-@pytest.fixture(scope="module", params=["sglang", "house"])
+@pytest.fixture(scope="module", params=[pytest.param("sglang", marks=pytest.mark.long), "house"])
 def mixed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Incident:
     folder = tmp_path_factory.mktemp(request.param) / "incident"
     simulate(folder, dataclasses.replace(ALL, form=request.param, seed=13 if request.param == "sglang" else 14))
@@ -358,6 +358,7 @@ def test_lookalikes_grow(mixed: Incident):
     assert classes >= {"public_quote", "stock_answer", "same_question", "template", "licence", "own_quotation"}
 
 
+@pytest.mark.long
 def test_without_leaks_only_lookalikes_are_shared(tmp_path: Path):
     clean = dataclasses.replace(ALL, leaks=0, ambiguous=0, requests=600, form="house", seed=31)
     simulate(tmp_path / "clean", clean)
@@ -393,6 +394,7 @@ def test_plain_incidents_know_no_classes(engine_incident: Incident):
     assert "kinds" not in json.loads((engine_incident.folder / "incident.json").read_bytes())["parameters"]
 
 
+@pytest.mark.long
 def test_correlated_incidents_hold_all_families(tmp_path: Path):
     simulate(tmp_path / "pool", dataclasses.replace(ALL, requests=900, leaks=80, correlated=True))
     incident = read_back(tmp_path / "pool")

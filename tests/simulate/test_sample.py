@@ -68,6 +68,7 @@ def test_over_a_hundred_lookalikes_of_every_class():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_command_in_the_readme_makes_it_again(tmp_path: Path):
     body = json.loads((SAMPLE / "incident.json").read_bytes())["parameters"]
     body["corpus"], body["faults"] = None, tuple(body["faults"])

@@ -143,7 +143,10 @@ def test_a_victim_whose_answer_shows_nothing_is_an_exposure(fault: str, relation
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", CAPTURED)
+@pytest.mark.parametrize(
+    "fault",
+    [f if f in ("shifted", "slot_reuse", "clean") else pytest.param(f, marks=pytest.mark.long) for f in CAPTURED],
+)
 def test_from_files_to_the_mechanism(fault: str, tmp_path: Path) -> None:
     """All of it, with attribution's own findings: nobody is named wrongly, and the mechanism is the same."""
     check(fault, SAMPLES / f"sglang-{fault}", tmp_path / "case")
