@@ -121,11 +121,15 @@ CROSS JOIN (
 ) AS k (kind, counts, attributes)
 --------
 INSERT INTO fragments BY NAME
+WITH victims AS (
+    SELECT n, ($requests // 4 + n * ($requests // (2 * $leaks)))::BIGINT AS request
+    FROM range($leaks) AS r (n)
+)
 SELECT
     'f' || printf('%06d', n) AS fragment_id,
-    ($requests // 4 + n * ($requests // (2 * $leaks)))::BIGINT AS request,
-    'call-' || ($requests // 4 + n * ($requests // (2 * $leaks))) AS recipient_request_id,
-    't' || (($requests // 4 + n * ($requests // (2 * $leaks))) % 97) AS recipient_tenant_id,
+    request,
+    'call-' || request AS recipient_request_id,
+    't' || (request % 97) AS recipient_tenant_id,
     'engine' AS vantage,
     'choices[0].content' AS field,
     0 AS "start",
@@ -136,11 +140,11 @@ SELECT
     'verbatim' AS stratum,
     'probable' AS machine_verdict,
     'put in by the benchmark' AS verdict_reason,
-    ['t' || (($requests // 4 + n * ($requests // (2 * $leaks)) - $workers * ($passes // 3)) % 97)] AS sources,
+    ['t' || ((request - $workers * ($passes // 3)) % 97)] AS sources,
     0 AS content,
     '{}' AS features,
     []::VARCHAR[] AS exclusions_tried
-FROM range($leaks) AS r (n)
+FROM victims
 --------
 INSERT INTO appearances BY NAME
 SELECT

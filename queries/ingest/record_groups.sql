@@ -113,7 +113,7 @@ textless AS (
     FROM (SELECT * FROM alone WHERE vantage IN (SELECT vantage FROM told)) a
     JOIN records x ON x.record = a.record
     GROUP BY a.call
-    HAVING bool_and(x.prompt_state = 'absent' AND x.response_state = 'absent')
+    HAVING bool_and(x.prompt_state IN ('absent', 'not_logged') AND x.response_state IN ('absent', 'not_logged'))
 ),
 numbered_calls AS (
     SELECT

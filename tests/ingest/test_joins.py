@@ -298,6 +298,19 @@ def test_a_trace_and_the_engines_own_lines_tell_of_one_call(bench, trace_file):
     assert row["finished_at"] == datetime(2026, 1, 2, 3, 4, 7)
 
 
+def test_a_line_of_the_metrics_export_and_the_engines_own_lines_tell_of_one_call(bench):
+    """The export leaves the texts out where the request log has them."""
+    bench.put("gateway.jsonl", lines({"request_id": "r1", "tenant_id": "acme"}))
+    bench.put("node_0.log", lines(counted_engine("r1", "2026-01-02T03:04:07")))
+    asked = json.dumps({"rid": "r1", "stream": False, "sampling_params": {"temperature": 0}})
+    times = {"request_received_ts": 1767323046.0, "request_finished_ts": 1767323047.0}
+    export = {"request_parameters": asked, "id": "r1", "finish_reason": {"type": "stop"}, "prompt_tokens": 9, **times}
+    bench.put("sglang-request-metrics-20260102_03.log", lines(export | {"completion_tokens": 4, "cached_tokens": 2}))
+    assert bench.run().figures["joined"] == 1
+    row = bench.joined()["r1"]
+    assert (row["worker"], row["cached_tokens"], row["examinable"]) == ("node_0", 2, True)
+
+
 def test_a_trace_that_contradicts_the_engines_lines_stays_apart(bench):
     bench.put("node_0.log", lines(counted_engine("r1", "2026-01-02T03:04:07")))
     bench.put("spans.jsonl", told_by_trace("r1", "2026-01-02T03:04:06", answer=5))
