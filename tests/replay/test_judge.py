@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 from forensics.replay.hits import Matcher
-from forensics.replay.judge import carried_over, exceeds, holm, interval, judge
+from forensics.replay.judge import carried_over, judge
 from forensics.replay.records import SCHEMA, Exchange, Trial
 from tests.support.replay_plans import (
     ARMS,
@@ -61,16 +61,13 @@ def verdict(*more: Trial, arms: object = None, **answers: list[str]) -> tuple[st
     return found.verdict, found.because
 
 
-def test_exact_figures() -> None:
-    # Clopper-Pearson limits from published tables: 5 of 5 and 1 of 10 at 95 %; 0 of 5 one-sided is 1 - 0.05^(1/5).
-    assert interval(5, 5)[0] == pytest.approx(0.4782, abs=1e-4)
-    assert interval(1, 10) == (pytest.approx(0.0025, abs=1e-4), pytest.approx(0.4450, abs=1e-4))
-    assert interval(0, 5)[1] == pytest.approx(1 - 0.05**0.2)
-    # Fisher: all of 3 against none of 3 is one arrangement of 20.
-    assert exceeds((3, 3), (0, 3)) == pytest.approx(1 / 20)
-    assert exceeds((5, 5), (0, 5)) == pytest.approx(1 / 252)
-    assert exceeds((0, 3), (0, 3)) == 1.0
-    assert holm({"a": 0.01, "b": 0.04, "c": 0.03}) == pytest.approx({"a": 0.03, "c": 0.06, "b": 0.06})
+def test_arms_have_exact_intervals() -> None:
+    (leak,), _ = judge(plan(), TEXTS, trials(alone=[OWN] * 5, original=[FOREIGN] * 5), RESPONSES, {})
+    found = {one.name: (one.low, one.high) for one in leak.arms}
+    # Clopper-Pearson, 5 of 5 from published tables; none of 5 one-sided is 1 - 0.05^(1/5); of nothing all is open.
+    assert found["original"] == (pytest.approx(0.4782, abs=1e-4), 1.0)
+    assert found["alone"] == (0.0, pytest.approx(1 - 0.05**0.2))
+    assert found["control"] == (0.0, 1.0)
 
 
 @pytest.mark.parametrize(
