@@ -218,6 +218,21 @@ def test_one_id_of_two_calls_stays_one(world: World, tmp_path: Path) -> None:
     assert "job" not in "".join(rids.values())
 
 
+@pytest.mark.parametrize("vantage", ["client", "engine"])
+def test_a_prompt_that_two_vantages_saw_is_sent_once(
+    world: World, planned: tuple[Plan, Path, Case], vantage: str, tmp_path: Path
+) -> None:
+    twin = len(world.builder.requests)
+    world.builder.requests.append({**world.builder.requests[world.recipient], "key": twin, "vantage": vantage})
+    world.builder.uses += [{**use, "key": twin} for use in world.builder.uses if use["request"] == world.recipient]
+    with world.write(tmp_path / "seen twice") as case:
+        twice, path = make_plan(case, Parameters())
+    once, before, _ = planned
+    assert read_plan(path)[1] == read_plan(before)[1]
+    seen, seen_once = (made.request(made.leaks[0].recipient) for made in (twice, once))
+    assert (seen.messages, seen.assumed) == (seen_once.messages, seen_once.assumed)
+
+
 def test_a_long_silence_is_shortened(world: World, tmp_path: Path) -> None:
     world.builder.joined[world.source].update(received_at=at(-200), finished_at=at(-190))
     with world.write(tmp_path / "case") as case:
