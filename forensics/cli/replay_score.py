@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forensics.case.errors import UsageError
-from forensics.cli.options import CaseArgument, Json, Quiet, Verbose
-from forensics.cli.replay_plan import Original, Reason
+from forensics.cli.options import CaseArgument, Fragments, Json, Original, Quiet, Reason, Verbose, fragment_ids
 from forensics.cli.terminal import Result, Terminal, perform
 
 if TYPE_CHECKING:
@@ -24,17 +23,9 @@ def score(
     server: Annotated[
         str, typer.Option("--server", metavar="URL", help="A running SGLang server of your own.", show_default=False)
     ],
-    fragments: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fragments",
-            metavar="ID",
-            help="Fragments to score, ids or unique beginnings, repeatable or with commas; none: the clearest.",
-            show_default=False,
-        ),
-    ] = None,
+    fragment: Fragments = None,
     most: Annotated[
-        int, typer.Option("--most", metavar="N", min=1, help="Fragments to score where none are named.")
+        int, typer.Option("--most", metavar="N", min=1, help="Without --fragment: how many fragments, the clearest.")
     ] = 3,
     wrong: Annotated[
         int,
@@ -62,7 +53,7 @@ def score(
         if not original:
             raise UsageError("scoring sends customers' own texts: give --original and --reason TEXT; it is logged")
         parameters = Parameters(
-            fragments=tuple(part for given in fragments or () for part in given.split(",") if part),
+            fragments=fragment_ids(fragment),
             most=most,
             wrong=wrong,
             reason=reason,

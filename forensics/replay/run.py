@@ -85,7 +85,7 @@ def run(
         raise UsageError(f"an arm of the plan is one of {', '.join(sorted({arm.name for arm in plan.arms}))}")
     jobs = ordered(plan, options)
     if not jobs:
-        raise UsageError("no arm of the plan has such a name or fragment; plan.json lists them")
+        raise UsageError("no fragment of these has such an arm; plan.json lists them")
     if options.server is None and options.template is None:
         raise UsageError("a replay needs --server URL or --server-template COMMAND")
     if options.speed <= 0 or options.seconds <= 0:
@@ -107,11 +107,9 @@ def run(
 
 def ordered(plan: Plan, options: Options) -> list[Job]:
     """Every trial to play, in order: rounds of one trial of each arm, shuffled by the plan's seed."""
+    leaks = [_leak(plan, one) for one in options.fragments]
     wanted = [
-        arm
-        for arm in plan.arms
-        if (not options.arms or arm.name in options.arms)
-        and (not options.fragments or any(arm.leak.startswith(one) for one in options.fragments))
+        arm for arm in plan.arms if (not options.arms or arm.name in options.arms) and (not leaks or arm.leak in leaks)
     ]
     jobs: list[Job] = []
     for trial in range(max((options.trials or arm.trials for arm in wanted), default=0)):
@@ -119,6 +117,14 @@ def ordered(plan: Plan, options: Options) -> list[Job]:
         random.Random(f"{plan.seed}|{plan.plan_id}|{trial}").shuffle(this_round)  # noqa: S311 (an order, no secret)
         jobs += this_round
     return jobs
+
+
+def _leak(plan: Plan, given: str) -> str:
+    """The one fragment of the plan whose id is, or uniquely starts with, `given`."""
+    fits = [leak.fragment_id for leak in plan.leaks if leak.fragment_id.startswith(given)]
+    if given not in fits and len(fits) != 1:
+        raise UsageError("a --fragment is not one of the plan's, or begins as several do; plan.json lists them")
+    return given if given in fits else fits[0]
 
 
 class _Runner:

@@ -240,6 +240,22 @@ def test_the_order_is_interleaved_and_always_the_same() -> None:
     assert len({tuple(one) for one in rounds}) > 1
 
 
+def test_a_fragment_is_named_by_a_beginning_that_it_alone_has() -> None:
+    one = plan()
+    leaks = tuple(_leak(fragment_id=name) for name in ("f1", "f12", "f2"))
+    arms = tuple(arm("alone", RECIPIENT, leak=leak.fragment_id, trials=1) for leak in leaks)
+    made = plan(one.requests, arms, leaks=leaks)
+
+    def named(*given: str) -> list[str]:
+        return sorted(job[0].leak for job in ordered(made, Options("http://x", fragments=given)))
+
+    assert named("f1", "f2") == ["f1", "f2"]
+    assert named("f12") == ["f12"]
+    for given in (("f1", "f3"), ("f",)):
+        with pytest.raises(UsageError, match="--fragment"):
+            named(*given)
+
+
 def test_a_paused_scene_is_one_batch_and_never_aborts(tmp_path: Path, server: FakeServer) -> None:
     arms = (arm("alone", RECIPIENT), arm("original", SOURCE, RECIPIENT, COMPANY, scene="paused", trials=2))
     requests = tuple(request(one.key) for one in CANCELS)
