@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,7 +59,7 @@ def score(
         )
         where = address(server, allow_remote=allow_remote)
         with Case.open(case) as opened, terminal.progress() as progress:
-            done = run_score(opened, parameters, where, os.environ.get("FORENSICS_REPLAY_KEY"), progress)
+            done = run_score(opened, parameters, where, progress)
 
         def human() -> Iterable[RenderableType]:
             from forensics.cli.render import table, text

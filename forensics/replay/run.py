@@ -141,7 +141,6 @@ class _Runner:
     ) -> None:
         self._plan, self._texts, self._restricted, self._options = plan, texts, restricted, options
         self._book, self._server, self._fixed, self._progress = book, server, fixed, progress
-        self._key = os.environ.get("FORENSICS_REPLAY_KEY") or None
         self._pace = Pace(options.speed, options.seconds)
         self._skipped: dict[tuple[str, str], str] = {}
         self._notes: dict[str, None] = {}
@@ -182,7 +181,7 @@ class _Runner:
 
     async def _given(self, where: Address, need: Need, jobs: list[Job]) -> None:
         """Trials on a server that somebody else runs."""
-        async with Client(where, self._options.seconds, self._key) as client:
+        async with Client(where, self._options.seconds) as client:
             facts = await self._facts(where)
             self._check_same(jobs, told(facts, where.shown))
             for job in self._playable(jobs, facts):
@@ -222,7 +221,7 @@ class _Runner:
         self._skip(waiting, "the server that was started for it ended again and again; its log is in restricted/")
 
     async def _on_own(self, url: str, process: subprocess.Popen[bytes], need: Need, jobs: list[Job]) -> None:
-        async with Client(address(url), self._options.seconds, self._key) as client:
+        async with Client(address(url), self._options.seconds) as client:
             end = time.monotonic() + self._options.boot_seconds
             while not await client.alive():
                 if process.poll() is not None or time.monotonic() > end:
@@ -284,7 +283,7 @@ class _Runner:
             )
 
     async def _facts(self, where: Address) -> Facts:
-        async with Client(where, self._options.seconds, self._key) as client:
+        async with Client(where, self._options.seconds) as client:
             try:
                 return await client.facts()
             except Gone:
