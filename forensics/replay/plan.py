@@ -102,10 +102,9 @@ class Arm:
     leak: str  # fragment id
     requests: tuple[str, ...]
     scene: Literal["timed", "paused", "sequential"]  # paused: pause and continue put all into one batch
-    switch: str | None
+    switch: str | None  # what is set otherwise than in the incident; `fixed`: another build
     flags: tuple[str, ...]  # server flags that it needs beyond those of the plan's engine
     environment: dict[str, str]
-    server: Literal["same", "own"]  # own: needs a server started for it
     trials: int
 
 

@@ -278,7 +278,6 @@ def test_servers_of_our_own_are_started_for_their_arms_and_stopped(tmp_path: Pat
         COMPANY,
         switch="radix_off",
         flags=("--disable-radix-cache",),
-        server="own",
         trials=3,
     )
     path = in_case(tmp_path / "case", plan(requests, (*ARMS, off), trials=3))
@@ -297,7 +296,6 @@ def test_a_server_that_does_not_keep_its_flags_is_not_used(tmp_path: Path) -> No
         COMPANY,
         switch="radix_off",
         flags=("--disable-radix-cache",),
-        server="own",
         trials=1,
     )
     path = in_case(tmp_path / "case", plan(arms=(off,)))

@@ -20,6 +20,7 @@ from forensics.case.errors import UsageError
 from forensics.case.store import Case
 from forensics.replay.make import Parameters, make_plan
 from forensics.replay.plan import Arm, Plan, PlannedRequest, read_plan
+from forensics.replay.servers import Need
 
 SECRET = "Record of Goran Solberg: file CO-4818-453, 31 Copperfield Row, about a crate of tiles from Villarosa."
 
@@ -154,8 +155,7 @@ def test_switches_say_what_they_need(planned: tuple[Plan, Path, Case]) -> None:
         "alone", "control", "original", "radix_force_miss", "radix_off", "overlap_off", "max_running_1",
         "max_running_2", "chunked_off", "deterministic",
     ]  # fmt: skip
-    assert {arm.server for arm in found.values() if arm.switch is None} == {"same"}
-    assert {arm.server for arm in found.values() if arm.switch is not None} == {"own"}
+    assert {name for name, arm in found.items() if Need.of(arm).plain} == {"alone", "control", "original"}
     assert found["radix_force_miss"].environment == {"SGLANG_RADIX_FORCE_MISS": "1"}
     assert found["chunked_off"].flags == ("--chunked-prefill-size", "-1")
     assert all(found[name].requests == found["original"].requests for name in found if found[name].switch)
@@ -171,6 +171,7 @@ def test_a_switch_that_was_set_already_is_no_arm(world: World, tmp_path: Path) -
     assert list(arms(plan)) == [
         "alone", "control", "original", "max_running_1", "chunked_off", "deterministic", "fixed",
     ]  # fmt: skip
+    assert Need.of(arms(plan)["fixed"]) == Need((), (), fixed=True)
     assert plan.engine.flags["disable_overlap_schedule"] == "true"
     assert plan.engine.version is None
 

@@ -61,7 +61,6 @@ def arm(**other: Any) -> Arm:
         "switch": None,
         "flags": (),
         "environment": {},
-        "server": "same",
         "trials": 3,
     }
     return Arm(**{**whole, **other})

@@ -44,7 +44,7 @@ def arm(name: str, *requests: str, **other: Any) -> Arm:
     """An arm of the one leak."""
     whole: dict[str, Any] = {
         "name": name, "leak": "f1", "requests": requests, "scene": "timed", "switch": None, "flags": (),
-        "environment": {}, "server": "same", "trials": 3,
+        "environment": {}, "trials": 3,
     }  # fmt: skip
     return Arm(**{**whole, **other})
 
