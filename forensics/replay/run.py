@@ -154,7 +154,7 @@ class _Runner:
         with_plain = any(need.plain for need in groups)
         self._tell()
         for number, (need, mine) in enumerate(groups.items()):
-            missing = [job for job in mine if (job[0].leak, job[0].name, job[1]) not in self._book.done]
+            missing = self._missing(mine)
             self._total -= len(mine) - len(missing)
             if missing:
                 await self._group(need, missing, with_plain, number)
@@ -165,21 +165,20 @@ class _Runner:
         if need.fixed:
             if self._fixed is None:
                 return self._skip(jobs, "needs the fixed build: give --fixed-server URL")
-            return await self._given(self._fixed, need, jobs)
-        if self._server is not None and (need.plain or not need.environment):
-            facts = await self._facts(self._server)
-            if need.plain:
-                return await self._given(self._server, need, jobs)
-            if not unmet(facts, need.flags):
-                if not with_plain:
-                    return await self._given(self._server, need, jobs)
-                return self._skip(jobs, "the server has this setting already, so the arm tests nothing")
+            return await self._given(self._fixed, jobs)
+        if self._server is not None and need.plain:
+            return await self._given(self._server, jobs)
+        # Variables cannot be asked for.
+        if self._server is not None and not need.environment and not unmet(await self._facts(self._server), need.flags):
+            if not with_plain:
+                return await self._given(self._server, jobs)
+            return self._skip(jobs, "the server has this setting already, so the arm tests nothing")
         if self._options.template is None:
             wanted = " ".join((*need.flags, *(f"{name}={value}" for name, value in need.environment)))
             return self._skip(jobs, f"needs a server with {wanted}: give --server-template COMMAND")
         await self._own(need, jobs, number)
 
-    async def _given(self, where: Address, need: Need, jobs: list[Job]) -> None:
+    async def _given(self, where: Address, jobs: list[Job]) -> None:
         """Trials on a server that somebody else runs."""
         async with Client(where, self._options.seconds) as client:
             facts = await self._facts(where)
@@ -217,7 +216,7 @@ class _Runner:
             except NotStarted as error:
                 return self._skip(waiting, str(error))
             except Gone:
-                waiting = [job for job in waiting if (job[0].leak, job[0].name, job[1]) not in self._book.done]
+                waiting = self._missing(waiting)
         self._skip(waiting, "the server that was started for it ended again and again; its log is in restricted/")
 
     async def _on_own(self, url: str, process: subprocess.Popen[bytes], need: Need, jobs: list[Job]) -> None:
@@ -261,6 +260,10 @@ class _Runner:
         self._tell()
 
     # -- small things ----------------------------------------------------------------------------------------------
+
+    def _missing(self, jobs: list[Job]) -> list[Job]:
+        """The trials that were not played yet."""
+        return [(arm, trial) for arm, trial in jobs if (arm.leak, arm.name, trial) not in self._book.done]
 
     def _playable(self, jobs: list[Job], facts: Facts) -> list[Job]:
         """The trials that this server can take, noting what it cannot be told."""

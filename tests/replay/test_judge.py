@@ -14,6 +14,7 @@ from tests.support.replay_plans import (
     COMPANY,
     MARKS,
     OTHER,
+    RADIX_OFF,
     RECIPIENT,
     SOURCE,
     TEXTS,
@@ -28,7 +29,6 @@ OWN, FOREIGN, STRANGE, CLEAN = (
     TEXTS["t0005"].split("\n")[1],
     "I have nothing to say about that.",
 )
-RADIX = arm("radix_off", SOURCE, RECIPIENT, COMPANY, switch="radix_off", flags=("--disable-radix-cache",))
 SINGLE = arm("max_running_1", SOURCE, RECIPIENT, COMPANY, switch="max_running_1", flags=("--max-running-requests", "1"))
 
 
@@ -39,7 +39,7 @@ def sha(text: str) -> str:
 def trial(name: str, number: int, answer: str, outcome: str = "finished", washout: str = "", **source: str) -> Trial:
     """A trial whose recipient got `answer`. source: outcome and error of the planned source."""
     each = []
-    for one in {each.name: each for each in (*ARMS, RADIX, SINGLE)}[name].requests:
+    for one in {each.name: each for each in (*ARMS, RADIX_OFF, SINGLE)}[name].requests:
         text, ended, error = ("", "cancelled", "") if one != RECIPIENT else (answer, outcome, "")
         if one == SOURCE:
             ended, error = source.get("source", "cancelled"), source.get("error", "")
@@ -105,13 +105,13 @@ def test_what_it_says() -> None:
 
 def test_a_switch_cures_only_where_it_is_told_apart() -> None:
     base = {"alone": [OWN] * 5, "control": [OWN] * 5, "original": [FOREIGN] * 5}
-    both = (RADIX, SINGLE)
+    both = (RADIX_OFF, SINGLE)
     assert verdict(**base, radix_off=[OWN] * 5, max_running_1=[OWN] * 5, arms=both)[0] == "cured_by_radix_off"
     assert verdict(**base, radix_off=[FOREIGN] * 5, max_running_1=[OWN] * 5, arms=both)[0] == "cured_by_max_running_1"
     assert verdict(**base, radix_off=[FOREIGN] + [OWN] * 4, arms=both)[0] == "reproduced_in_company"  # it still leaks
     three = {name: answers[:3] for name, answers in base.items()}
     # 3 of 3 against 0 of 3 is p = 0.05: enough for one switch, not for two.
-    assert verdict(**three, radix_off=[OWN] * 3, arms=(RADIX,))[0] == "cured_by_radix_off"
+    assert verdict(**three, radix_off=[OWN] * 3, arms=(RADIX_OFF,))[0] == "cured_by_radix_off"
     assert verdict(**three, radix_off=[OWN] * 3, max_running_1=[OWN] * 3, arms=both)[0] == "reproduced_in_company"
     assert verdict(alone=[OWN] * 5, control=[OWN] * 5, original=[OWN] * 5, radix_off=[OWN] * 5, arms=both)[0] == (
         "not_reproduced"

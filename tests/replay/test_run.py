@@ -23,6 +23,7 @@ from tests.support.replay_plans import (
     COMPANY,
     MARKS,
     OTHER,
+    RADIX_OFF,
     RECIPIENT,
     SOURCE,
     TEXTS,
@@ -342,10 +343,9 @@ def test_another_ones_traffic_stops_the_run(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_an_arm_that_needs_other_flags_is_skipped_with_its_reason(tmp_path: Path, server: FakeServer) -> None:
-    off = arm("radix_off", SOURCE, RECIPIENT, COMPANY, switch="radix_off", flags=("--disable-radix-cache",))
     fixed = arm("fixed", SOURCE, RECIPIENT, COMPANY, switch="fixed")
     miss = arm("miss", SOURCE, RECIPIENT, switch="radix_force_miss", environment={"SGLANG_RADIX_FORCE_MISS": "1"})
-    found = played(tmp_path / "case", server, plan(arms=(*ARMS, off, fixed, miss)))
+    found = played(tmp_path / "case", server, plan(arms=(*ARMS, RADIX_OFF, fixed, miss)))
     reasons = {one.name: one.skipped for one in found.verdicts[0].arms if one.skipped}
     assert "--disable-radix-cache" in reasons["radix_off"] and "--server-template" in reasons["radix_off"]
     assert "--fixed-server" in reasons["fixed"] and "SGLANG_RADIX_FORCE_MISS=1" in reasons["miss"]
@@ -357,9 +357,8 @@ def test_a_server_of_the_fixed_build_and_one_with_the_flag_already(tmp_path: Pat
     with FakeServer(Fault(holds=HELD), version="0.5.24").running() as other:
         found = played(tmp_path / "case", server, plan(arms=(*ARMS, fixed)), fixed_server=other.url)
     assert found.verdicts[0].verdict == "cured_by_fixed" and found.verdicts[0].cures == ("fixed",)
-    off = arm("radix_off", SOURCE, RECIPIENT, switch="radix_off", flags=("--disable-radix-cache",))
     with FakeServer(flags={"disable_radix_cache": True}).running() as same:
-        found = played(tmp_path / "other", same, plan(arms=(*ARMS, off)))
+        found = played(tmp_path / "other", same, plan(arms=(*ARMS, RADIX_OFF)))
     assert "tests nothing" in {one.name: one.skipped for one in found.verdicts[0].arms}["radix_off"]
 
 

@@ -63,6 +63,8 @@ ARMS = (
     arm("original", SOURCE, RECIPIENT, COMPANY),
 )
 
+RADIX_OFF = arm("radix_off", SOURCE, RECIPIENT, COMPANY, switch="radix_off", flags=("--disable-radix-cache",))
+
 
 def plan(requests: tuple[PlannedRequest, ...] = CANCELS, arms: tuple[Arm, ...] = ARMS, **other: Any) -> Plan:
     """A sealed plan of one leak."""
