@@ -100,7 +100,8 @@ class _Draft:
         mechanisms = self._case.rows("replay/mechanisms")
         together = any(row[1] in _TOGETHER and row[2] == "stands" for row in mechanisms)
         for scene in self._scenes:
-            placed = sorted((*scene.calls, *scene.unrelated), key=lambda one: (one.at_ms, one.call.request))
+            # Stable: within a millisecond the calls stay in the order in which they came.
+            placed = sorted((*scene.calls, *scene.unrelated), key=lambda one: one.at_ms)
             keys = {one.call.request: f"r{len(requests) + place:04d}" for place, one in enumerate(placed, start=1)}
             requests += self._requests(placed, keys, texts)
             leak = _leak(scene, keys, [str(row[0]) for row in mechanisms])

@@ -93,6 +93,16 @@ def test_a_poisoned_prefix_needs_the_company_that_poisons_it(tmp_path: Path, ser
     assert rates(played(tmp_path / "case", server, made))["original"] == (3, 3)
 
 
+def test_who_comes_in_the_same_millisecond_is_not_waited_for_before_it_is_sent(
+    tmp_path: Path, server: FakeServer
+) -> None:
+    requests = (request(SOURCE), request(RECIPIENT, after=(COMPANY,)), request(COMPANY, after=(SOURCE,)), *CANCELS[3:])
+    found = played(tmp_path / "case", server, plan(requests), arms=("original",), trials=1)
+    assert found.trials == 1
+    (line,) = next((tmp_path / "case").glob("replay/*/trials.jsonl")).read_bytes().splitlines()
+    assert orjson.loads(line)["order"] == [SOURCE, RECIPIENT, COMPANY]
+
+
 def _leak(**other: Any) -> Any:
     from dataclasses import replace
 
