@@ -20,9 +20,10 @@ from forensics.case.store import Case
 from forensics.case.words import counted
 from forensics.replay.arms import arms_of
 from forensics.replay.calls import Call, Part
+from forensics.replay.canaries import Original
 from forensics.replay.company import Chosen, Placed, Scene, choose, none_left, scene_of
 from forensics.replay.plan import SCHEMA, Arm, Engine, Leak, Message, Plan, PlannedRequest, sealed, write_plan
-from forensics.replay.surrogates import LIMIT, Original, Surrogates, TokenizerFile, surrogates
+from forensics.replay.surrogates import LIMIT, Surrogates, TokenizerFile, surrogates
 
 _TOGETHER = ("same_batch", "finished_in_same_pass")
 # Strings that end an answer may be words of a customer.

@@ -25,6 +25,7 @@ from forensics.replay.replies import Nonsense
 
 SCHEMA = "forensics/likelihood/1"
 _MOST_TOKENS = 4096  # of a response that are scored
+_TOGETHER = 4  # scorings under way at a time
 _AFTER = 64  # tokens behind the fragment that still are
 Progress = Callable[[str, int, int], None]
 
@@ -37,7 +38,6 @@ class Parameters:
     most: int = 3
     wrong: int = LEAST_WRONG
     reason: str = ""
-    together: int = 4
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def score(case: Case, parameters: Parameters, address: Address, progress: Progre
         raise UsageError(
             "scoring sends customers' own texts: give --original and say why with --reason TEXT; it is logged"
         )
-    if parameters.wrong < 0 or parameters.together < 1:
+    if parameters.wrong < 0:
         raise UsageError("--wrong must be 0 or more")
     chosen, left_out = choose(case, parameters.fragments, parameters.most)
     if not chosen:
@@ -117,7 +117,7 @@ async def _one(case: Case, chosen: Chosen, parameters: Parameters, scorer: Clien
     read: dict[int, list[int]] = dict(
         case.rows("replay/prompt_tokens", {"requests": [call.request for call in everybody]})
     )
-    free = asyncio.Semaphore(parameters.together)
+    free = asyncio.Semaphore(_TOGETHER)
 
     async def under(call: Call) -> list[float]:
         async with free:

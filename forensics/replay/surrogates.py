@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forensics.case.errors import MissingInput, UsageError
-from forensics.replay.canaries import Places, beginnings
+from forensics.replay.canaries import Original, Places, beginnings
 from forensics.replay.segments import GRAM, Segment, segments, word_grams
 from forensics.replay.stand_ins import StandIns, Tokens, is_kept, shared_length
 
@@ -85,16 +85,6 @@ class TokenizerFile:
 
 def _is_plain(name: str) -> bool:
     return name.isascii() and name.isalpha() and name.islower()
-
-
-@dataclass(frozen=True)
-class Original:
-    """A text to replace. `owners`: tenants that used it; `leaked`: `[start, end)` of passages that others received."""
-
-    text_id: str
-    text: str
-    owners: frozenset[str]
-    leaked: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,11 @@ RADIX_OFF = arm("radix_off", SOURCE, RECIPIENT, COMPANY, switch="radix_off", fla
 
 def plan(requests: tuple[PlannedRequest, ...] = CANCELS, arms: tuple[Arm, ...] = ARMS, **other: Any) -> Plan:
     """A sealed plan of one leak."""
+    return sealed(unsealed(requests, arms, **other), TEXTS)
+
+
+def unsealed(requests: tuple[PlannedRequest, ...], arms: tuple[Arm, ...], **other: Any) -> Plan:
+    """The same as it is before it is checked and has an id."""
     leak = Leak(
         "f1", "verbatim", RECIPIENT, (SOURCE,), (COMPANY,), (STRANGER, OTHER), 500, ("M3",), {SOURCE: (MARKS[0],)}
     )
@@ -76,7 +81,7 @@ def plan(requests: tuple[PlannedRequest, ...] = CANCELS, arms: tuple[Arm, ...] =
         "tokens": "estimated", "models": ("m",), "engine": Engine("sglang", None, {}), "leaks": (leak,),
         "requests": requests, "arms": arms, "assumed": (), "left_out": (), "texts_sha256": "",
     }  # fmt: skip
-    return sealed(Plan(**{**whole, **other}), TEXTS)
+    return Plan(**{**whole, **other})
 
 
 def in_case(root: Path, made: Plan) -> Path:
