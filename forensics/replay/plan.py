@@ -67,7 +67,7 @@ class PlannedRequest:
     abort_ms: int | None  # how long after its arrival the client went away; None: it stayed
     # Tokens it had been given by then, where the logs tell: sure on an engine of another speed.
     abort_tokens: int | None
-    took_ms: int | None  # from arrival to end, as logged: what an engine of another speed scales by
+    took_ms: int | None  # from arrival to end, as logged
     after: tuple[str, ...]  # keys of requests that had ended before this one arrived
     retry_of: str | None  # key of the request it repeats
     assumed: tuple[str, ...]

@@ -26,7 +26,7 @@ from forensics.replay.address import Address, address
 from forensics.replay.client import Client, Gone
 from forensics.replay.facts import Facts
 from forensics.replay.plan import Arm, Plan
-from forensics.replay.records import FAILED, Book, aside
+from forensics.replay.records import FAILED, Book
 from forensics.replay.replies import Nonsense
 from forensics.replay.scene import Busy, Pace, Scene
 from forensics.replay.servers import Need, NotStarted, command, differences, started, told, unmet
@@ -96,11 +96,9 @@ def run(
         name: None if url is None else address(url, allow_remote=options.allow_remote)
         for name, url in (("server", options.server), ("fixed", options.fixed_server))
     }
-    files = [folder / "trials.jsonl", restricted / "responses.jsonl"]
-    if options.fresh:
-        aside([*files, folder / "run.json"])
-    with Book.open(*files) as book:
-        _same_pace(folder / "run.json", book, options)
+    trials, responses, pace = folder / "trials.jsonl", restricted / "responses.jsonl", folder / "run.json"
+    with Book.open(trials, responses, (trials, responses, pace) if options.fresh else ()) as book:
+        _same_pace(pace, book, options)
         runner = _Runner(plan, texts, restricted, options, book, given["server"], given["fixed"], progress)
         return asyncio.run(runner.all(jobs))
 

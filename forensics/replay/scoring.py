@@ -88,12 +88,14 @@ async def _all(
     async with Client(address, seconds=300.0) as scorer:
         facts = await scorer.facts()
         done = []
-        for number, one in enumerate(chosen):
-            done.append(await _one(case, one, parameters, scorer))
-            if progress is not None:
-                progress("fragments scored", number + 1, len(chosen))
-        # What was scored must not stay in the server's prefix cache.
-        await scorer.flush()
+        try:
+            for number, one in enumerate(chosen):
+                done.append(await _one(case, one, parameters, scorer))
+                if progress is not None:
+                    progress("fragments scored", number + 1, len(chosen))
+        finally:
+            # What was scored must not stay in the server's prefix cache, whatever came of it.
+            await scorer.flush()
         return facts.model, done
 
 

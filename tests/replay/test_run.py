@@ -405,8 +405,13 @@ def test_a_second_run_of_the_same_plan_waits_for_nobody(tmp_path: Path, server: 
 
     path = in_case(tmp_path / "case", plan())
     restricted = tmp_path / "case" / "restricted" / "replay" / path.parent.name / "responses.jsonl"
-    with Book.open(path.parent / "trials.jsonl", restricted), pytest.raises(UsageError, match="another"):
-        replay(path, Options(server.url))
+    trials = path.parent / "trials.jsonl"
+    with Book.open(trials, restricted):
+        trials.write_bytes(b"")
+        for fresh in (False, True):
+            with pytest.raises(UsageError, match="another"):
+                replay(path, Options(server.url, fresh=fresh))
+        assert trials.exists()  # --fresh puts nothing aside that another process writes
 
 
 def test_ctrl_c_in_a_paused_scene_lets_the_server_go_on(tmp_path: Path, server: FakeServer) -> None:
