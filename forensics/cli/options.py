@@ -26,6 +26,21 @@ EvidenceArgument = Annotated[
 FragmentArgument = Annotated[
     str, typer.Argument(metavar="FRAGMENT", help="A fragment id, or its unique beginning.", show_default=False)
 ]
+Fragments = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fragment",
+        metavar="ID",
+        help="Only this fragment, by its id or its unique beginning; repeatable, or several with commas.",
+        show_default=False,
+    ),
+]
+Original = Annotated[
+    bool, typer.Option("--original", help="Use the customers' own texts instead of surrogates; needs --reason.")
+]
+Reason = Annotated[
+    str, typer.Option("--reason", metavar="TEXT", help="Why the originals are needed; logged.", show_default=False)
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no log on stderr.")]
 Verbose = Annotated[int, typer.Option("--verbose", "-v", count=True, help="Say more on stderr.", show_default=False)]
@@ -175,6 +190,11 @@ class FailOn(StrEnum):
 
 
 Isolation = Annotated[IsolateBy, typer.Option("--isolate-by", help="The unit that may see its own text.")]
+
+
+def fragment_ids(given: list[str] | None) -> tuple[str, ...]:
+    """The ids and beginnings of `--fragment`, in the order given."""
+    return tuple(one for several in given or () for one in several.split(",") if one)
 
 
 def rules_off(rules: list[Rule] | None) -> tuple[str, ...]:

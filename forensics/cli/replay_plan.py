@@ -9,33 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from forensics.case.words import counted
-from forensics.cli.options import CaseArgument, Json, Quiet, Verbose
+from forensics.cli.options import CaseArgument, Fragments, Json, Original, Quiet, Reason, Verbose, fragment_ids
 from forensics.cli.terminal import Result, Terminal, perform
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-Original = Annotated[
-    bool, typer.Option("--original", help="Use the customers' own texts instead of surrogates; needs --reason.")
-]
-Reason = Annotated[
-    str, typer.Option("--reason", metavar="TEXT", help="Why the originals are needed; logged.", show_default=False)
-]
-
 
 def plan(
     case: CaseArgument,
-    fragments: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fragments",
-            metavar="ID",
-            help="Fragments to plan for, ids or unique beginnings, repeatable or with commas; none: the clearest.",
-            show_default=False,
-        ),
-    ] = None,
+    fragment: Fragments = None,
     most: Annotated[
-        int, typer.Option("--most", metavar="N", min=1, help="Fragments to plan for where none are named.")
+        int, typer.Option("--most", metavar="N", min=1, help="Without --fragment: how many fragments, the clearest.")
     ] = 3,
     trials: Annotated[int, typer.Option("--trials", metavar="N", min=1, help="Trials per arm.")] = 5,
     company: Annotated[
@@ -72,7 +57,7 @@ def plan(
         from forensics.replay.make import Parameters, make_plan
 
         parameters = Parameters(
-            fragments=tuple(part for given in fragments or () for part in given.split(",") if part),
+            fragments=fragment_ids(fragment),
             most=most,
             trials=trials,
             company=company,

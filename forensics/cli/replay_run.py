@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forensics.cli.options import Json, Quiet, Verbose
+from forensics.cli.options import Fragments, Json, Quiet, Verbose, fragment_ids
 from forensics.cli.terminal import Result, Terminal, perform
 
 if TYPE_CHECKING:
@@ -42,12 +42,7 @@ def run(
     arm: Annotated[
         list[str] | None, typer.Option("--arm", metavar="NAME", help="Only this arm; repeatable.", show_default=False)
     ] = None,
-    fragments: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fragment", metavar="ID", help="Only this fragment, or its beginning; repeatable.", show_default=False
-        ),
-    ] = None,
+    fragment: Fragments = None,
     trials: Annotated[
         int | None,
         typer.Option("--trials", metavar="N", min=1, help="Trials per arm; none: the plan's.", show_default=False),
@@ -79,15 +74,15 @@ def run(
         from forensics.replay.whole import replay
 
         options = Options(
-            server,
-            server_template,
-            fixed_server,
-            allow_remote,
-            tuple(arm or ()),
-            tuple(fragments or ()),
-            trials,
-            speed,
-            seconds,
+            server=server,
+            template=server_template,
+            fixed_server=fixed_server,
+            allow_remote=allow_remote,
+            arms=tuple(arm or ()),
+            fragments=fragment_ids(fragment),
+            trials=trials,
+            speed=speed,
+            seconds=seconds,
             fresh=fresh,
         )
         with terminal.progress() as progress:

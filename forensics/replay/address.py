@@ -25,7 +25,6 @@ class Address:
     host: str
     name: str
     shown: str
-    loopback: bool
 
 
 def address(url: str, *, allow_remote: bool = False) -> Address:
@@ -54,9 +53,9 @@ def address(url: str, *, allow_remote: bool = False) -> Address:
             "Start the server here, forward a port, or give --allow-remote if it is yours to disturb"
         )
     if not loopback:
-        return Address(shown, host, parts.hostname, shown, False)
+        return Address(shown, host, parts.hostname, shown)
     first = f"[{found[0]}]" if ":" in found[0] else found[0]
-    return Address(f"{parts.scheme}://{first}:{port}{path}", host, parts.hostname, shown, True)
+    return Address(f"{parts.scheme}://{first}:{port}{path}", host, parts.hostname, shown)
 
 
 def _addresses(name: str, port: int) -> list[str]:

@@ -49,7 +49,7 @@ def arms_of(
     near = tuple(key for key in order if key not in others)
     control = tuple(key for key in order if key in others or key == leak.recipient)
 
-    def arm(name: str, requests: tuple[str, ...], switch: Switch | None = None, own: bool = False) -> Arm:
+    def arm(name: str, requests: tuple[str, ...], switch: Switch | None = None) -> Arm:
         return Arm(
             name=name,
             leak=leak.fragment_id,
@@ -58,7 +58,6 @@ def arms_of(
             switch=switch.name if switch else None,
             flags=switch.flags if switch else (),
             environment=dict(switch.environment) if switch else {},
-            server="own" if own else "same",
             trials=trials,
         )
 
@@ -68,7 +67,7 @@ def arms_of(
     arms.append(arm(ORIGINAL, near))
     for switch in SWITCHES:
         if not any(settings.get(flag, "").lower() == value for flag, value in switch.off):
-            arms.append(arm(switch.name, near, switch, own=True))
+            arms.append(arm(switch.name, near, switch))
     if fixed:
-        arms.append(arm(FIXED, near, own=True))
+        arms.append(arm(FIXED, near, Switch(FIXED)))
     return arms

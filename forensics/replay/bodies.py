@@ -65,9 +65,7 @@ def body(
     if one.stream:
         found["stream_options"] = {"include_usage": True}
     if facts.since(KEYS):
-        found |= {
-            name: value for name, value in (("cache_salt", one.cache_salt), ("extra_key", one.extra_key)) if value
-        }
+        found |= _keys(one)
     if one.prompt is not None:
         return PATHS["completions"], {**found, "prompt": texts[one.prompt]}
     messages = [{"role": message.role, "content": texts[message.text]} for message in one.messages]
@@ -92,9 +90,13 @@ def unsaid(requests: Sequence[PlannedRequest], facts: Facts) -> tuple[str, ...]:
 def _namespace(one: PlannedRequest, facts: Facts) -> dict[str, Any]:
     """Salt and key of /generate: two fields since 0.5.18, one joined field before, none before 0.5.3."""
     if facts.since(SALTS):
-        return {name: value for name, value in (("cache_salt", one.cache_salt), ("extra_key", one.extra_key)) if value}
+        return _keys(one)
     joined = f"{one.cache_salt or ''}{one.extra_key or ''}"
     return {"extra_key": joined} if joined and facts.since(KEYS) else {}
+
+
+def _keys(one: PlannedRequest) -> dict[str, str]:
+    return {name: value for name, value in (("cache_salt", one.cache_salt), ("extra_key", one.extra_key)) if value}
 
 
 def _id(name: str, *parts: object) -> str:

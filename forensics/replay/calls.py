@@ -70,11 +70,7 @@ def read_calls(case: Case, requests: Sequence[int]) -> dict[int, Call]:
     texts: dict[int, list[tuple[str, str, int, str]]] = {}
     for request, field, role, _, content, text in case.rows("replay/call_texts", wanted):
         texts.setdefault(request, []).append((field, role, content, text))
-    columns = (
-        "request tenant_id unit endpoint model worker received_us finished_us finish_reason prompt_tokens "
-        "completion_tokens stream prompt_state sampling cache_salt extra_key rid aborted tokens_at_end"
-    ).split()
-    rows = [dict(zip(columns, row, strict=True)) for row in case.rows("replay/calls", wanted)]
+    rows = case.arrow("replay/calls", wanted).to_pylist()
     return {row["request"]: _call(row, texts[row["request"]]) for row in rows if row["request"] in texts}
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, pairwise, product
-from typing import Protocol
 
 from forensics.replay.segments import Segment
 from forensics.replay.stand_ins import Tokens, shared_length
@@ -21,24 +21,21 @@ _IN_IDENTIFIER = frozenset("-_./#")
 _WORDED = ("word", "sign", "number")
 
 
-class Owned(Protocol):
-    """A text with the tenants that used it and the passages of it that leaked, `[start, end)` in code points."""
+@dataclass(frozen=True)
+class Original:
+    """A text to replace. `owners`: tenants that used it; `leaked`: `[start, end)` of passages that others received."""
 
-    @property
-    def text_id(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def owners(self) -> frozenset[str]: ...
-    @property
-    def leaked(self) -> tuple[tuple[int, int], ...]: ...
+    text_id: str
+    text: str
+    owners: frozenset[str]
+    leaked: tuple[tuple[int, int], ...] = ()
 
 
 class Places:
     """Where a canary stands: known by all that comes before it, so that texts which begin alike carry the same one."""
 
     def __init__(
-        self, originals: Sequence[Owned], pieces: Mapping[str, list[Segment]], seed: str, tokens: Tokens | None
+        self, originals: Sequence[Original], pieces: Mapping[str, list[Segment]], seed: str, tokens: Tokens | None
     ) -> None:
         self.canaries: list[str] = []
         self._seed, self._tokens = seed, tokens
@@ -56,7 +53,7 @@ class Places:
             return None
         return found[0], len(found[1])
 
-    def _place(self, one: Owned, pieces: Sequence[Segment], own: int) -> None:
+    def _place(self, one: Original, pieces: Sequence[Segment], own: int) -> None:
         taken: list[tuple[int, int]] = []
         keys = beginnings(pieces)
         inside = [_range(pieces, low, high) for low, high in one.leaked]
@@ -119,7 +116,7 @@ def beginnings(pieces: Sequence[Segment]) -> list[bytes]:
     return keys
 
 
-def _own_starts(originals: Sequence[Owned], pieces: Mapping[str, list[Segment]]) -> dict[str, int]:
+def _own_starts(originals: Sequence[Original], pieces: Mapping[str, list[Segment]]) -> dict[str, int]:
     """How many first segments each text shares with a text of another tenant, at the most."""
     keys = [one.text_id for one in originals]
     words = {key: [piece.text for piece in pieces[key]] for key in keys}

@@ -42,7 +42,7 @@ def check_plan() -> Plan:
         _arm("control", (_RECIPIENT, _OTHER)),
         _arm("original", everybody),
         _arm("one_batch", everybody, scene="paused"),
-        _arm("radix_off", everybody, switch="radix_off", flags=("--disable-radix-cache",), server="own"),
+        _arm("radix_off", everybody, switch="radix_off", flags=("--disable-radix-cache",)),
     )
     leak = Leak(
         "check", "verbatim", _RECIPIENT, (_SOURCE,), (_COMPANY,), (_OTHER,), 1000, (), {_SOURCE: (_PEOPLE[0][1],)}
@@ -77,7 +77,7 @@ def _request(key: str, *, chat: bool = False, **other: Any) -> PlannedRequest:
 def _arm(name: str, requests: tuple[str, ...], **other: Any) -> Arm:
     whole: dict[str, Any] = {
         "name": name, "leak": "check", "requests": requests, "scene": "timed", "switch": None, "flags": (),
-        "environment": {}, "server": "same", "trials": 3,
+        "environment": {}, "trials": 3,
     }  # fmt: skip
     return Arm(**{**whole, **other})
 

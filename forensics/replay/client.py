@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -33,13 +34,13 @@ class Gone(Exception):
 
 
 class Client:
-    """A connection to one server. Use as an asynchronous context manager."""
+    """A connection to one server, with the key of FORENSICS_REPLAY_KEY. Use as an asynchronous context manager."""
 
-    def __init__(self, address: Address, seconds: float = 120.0, key: str | None = None) -> None:
+    def __init__(self, address: Address, seconds: float = 120.0) -> None:
         httpx = _httpx()
         self.address = address
-        self._seconds = seconds
         headers = {"Host": address.host, "Accept-Encoding": "identity"}
+        key = os.environ.get("FORENSICS_REPLAY_KEY")
         if key:
             headers["Authorization"] = f"Bearer {key}"
         self._client = httpx.AsyncClient(
@@ -186,16 +187,26 @@ class Client:
             raise Nonsense("the server scored other tokens than were sent")
         return found
 
-    async def tokenize(self, text: str) -> list[int]:
-        """Token ids of a text, by the server's tokenizer. Raises Gone, Nonsense."""
-        status, data = await self._ask("POST", "/tokenize", {"prompt": text, "add_special_tokens": False})
+    async def tokenize(self, text: str, *, whole: bool = False) -> list[int]:
+        """Token ids of a text, by the server's tokenizer; `whole`: with those that it puts around a prompt.
+
+        Raises Gone, Nonsense.
+        """
+        return await self._tokens({"prompt": text, "add_special_tokens": whole})
+
+    async def tokenize_chat(self, messages: Sequence[Mapping[str, str]]) -> list[int]:
+        """Token ids of a chat prompt, by the server's template and tokenizer. Raises Gone, Nonsense."""
+        return await self._tokens({"messages": list(messages)})
+
+    # -- below -----------------------------------------------------------------------------------------------------
+
+    async def _tokens(self, body: Mapping[str, Any]) -> list[int]:
+        status, data = await self._ask("POST", "/tokenize", body)
         try:
             tokens: Any = json.loads(data)["tokens"] if status == 200 else None
             return [int(token) for token in tokens]
         except (ValueError, KeyError, TypeError):
-            raise Nonsense("the server does not tokenize (/tokenize)") from None
-
-    # -- below -----------------------------------------------------------------------------------------------------
+            raise Nonsense("the server does not tokenize prompts of this kind (/tokenize)") from None
 
     async def _stream(self, answer: httpx.Response, reply: Reply, began: float, incremental: bool) -> None:
         import httpx_sse

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from forensics.case.errors import UsageError
+from forensics.case.explain import find_fragment
 from forensics.case.store import Case
 from forensics.replay.calls import Call, read_calls
 
@@ -48,19 +50,21 @@ class Scene:
     notes: tuple[str, ...]
 
 
-def choose(case: Case, wanted: Sequence[str], most: int) -> tuple[list[Chosen], list[str]]:
+def choose(case: Case, named: Sequence[str], most: int) -> tuple[list[Chosen], list[str]]:
     """The fragments to plan for, and a sentence for each that cannot be planned.
 
-    `wanted`: fragment ids, none for the clearest `most` that are probable or better and have a named source.
+    `named`: fragment ids or their unique beginnings, none for the clearest `most` that are probable or better and have
+    a named source. Raises UsageError for a name of no fragment, or of several.
     """
+    wanted = [str(find_fragment(case, one)["fragment_id"]) for one in named]
     chosen: list[Chosen] = []
     left_out: list[str] = []
-    for fragment, request, kind, verdict, _, state in case.rows("replay/fragments"):
+    for fragment, request, kind, verdict, state in case.rows("replay/fragments"):
         if fragment not in wanted if wanted else verdict not in ("confirmed", "probable"):
             continue
         if not wanted and len(chosen) >= most:
             break
-        spans = tuple(row[1:2] + row[3:] for row in case.rows("replay/sources", {"fragment": fragment}))
+        spans = tuple(case.rows("replay/sources", {"fragment": fragment}))
         sources = tuple(dict.fromkeys(span[0] for span in spans))
         if state != "full":
             left_out.append(f"{fragment}: the recipient's prompt is not whole in the logs ({state})")
@@ -72,6 +76,12 @@ def choose(case: Case, wanted: Sequence[str], most: int) -> tuple[list[Chosen], 
         if not any(line.startswith(f"{fragment}:") for line in left_out):
             left_out.append(f"{fragment}: a person rejected it")
     return chosen, left_out
+
+
+def none_left(what: str, left_out: Sequence[str]) -> UsageError:
+    """The error where no fragment is left to be `what`."""
+    why = f": {left_out[0]}" if left_out else "; `forensics ask CASE review-queue` lists what was found"
+    return UsageError(f"no fragment can be {what}{why}")
 
 
 def scene_of(case: Case, chosen: Chosen, company: int, window_ms: int) -> Scene | str:

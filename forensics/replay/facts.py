@@ -8,7 +8,7 @@ from typing import Any
 
 VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 PAUSES = (0, 5, 6)  # since then a pause has modes; before, it aborted everything
-SALTS = (0, 5, 16)  # since 0.5.18 (0.5.15 has none) a salt is a field of its own in /generate
+SALTS = (0, 5, 16)  # 0.5.18 has a field for the salt in /generate, 0.5.15 has none
 KEYS = (0, 5, 3)  # since then there is an extra_key
 SEEDS = (0, 5, 3)
 # Settings that decide what a trial is worth. Nothing else of a server's answer is kept: it holds keys and paths.

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from forensics.replay.plan import Leak, Plan, PlannedRequest
+from forensics.replay.plan import Leak, Plan
 from forensics.text.fold import fold
 from forensics.text.match import Index, every_gram, pack
 from forensics.text.seed_search import SeedTable
@@ -32,65 +32,70 @@ class Hit:
     canary: bool
 
 
+@dataclass(frozen=True)
+class _Foreign:
+    """What is foreign to a tenant. `holders`: keys of the requests that hold each text of `index`; `canaries`: keys of
+    sources with their canaries, folded, without those that the tenant's own texts hold."""
+
+    index: Index
+    holders: tuple[frozenset[str], ...]
+    canaries: tuple[tuple[str, tuple[str, ...]], ...]
+
+
 class Matcher:
-    """Looks for the texts of one leak's requests. Indexes are made once per tenant that receives."""
+    """Looks for the texts of one leak's requests. What is foreign to a tenant is worked out once."""
 
     def __init__(self, plan: Plan, leak: Leak, texts: Mapping[str, str]) -> None:
         keys = sorted({key for arm in plan.arms if arm.leak == leak.fragment_id for key in arm.requests})
         self._requests = {key: plan.request(key) for key in keys}
         self._texts, self._leak = texts, leak
-        self._indexes: dict[str, tuple[Index, list[frozenset[str]]]] = {}
+        self._foreign: dict[str, _Foreign] = {}
 
     def hits(self, key: str, response: str) -> list[Hit]:
         """Foreign text in the response to request `key`, by place."""
-        tenant = self._requests[key].tenant_ref
-        return self.of_tenant(tenant, response)
+        return self.of_tenant(self._requests[key].tenant_ref, response)
 
     def of_tenant(self, tenant: str, response: str) -> list[Hit]:
         """Foreign text in a response to `tenant`; one that no request has may be anybody's."""
         if not response:
             return []
-        index, holders = self._index(tenant)
-        found = []
-        if index.seeds.keys.size:
-            spans = index.spans(*pack([response]))
+        if tenant not in self._foreign:
+            self._foreign[tenant] = self._foreign_to(tenant)
+        foreign = self._foreign[tenant]
+        found = set()
+        if foreign.index.seeds.keys.size:
+            spans = foreign.index.spans(*pack([response]))
             for start, end, other in zip(spans.start.tolist(), spans.end.tolist(), spans.other.tolist(), strict=True):
-                found.append(Hit(start, end, holders[other], False))
-        return sorted({*found, *self._canaries(tenant, response)}, key=lambda h: (h.start, h.end, sorted(h.keys)))
-
-    def _canaries(self, tenant: str, response: str) -> list[Hit]:
+                found.add(Hit(start, end, foreign.holders[other], False))
         text = _folded(response)
-        own = " ".join(_folded(self._texts[one]) for r in self._of(tenant) for one in text_ids(r))
-        found = []
-        for key, marks in sorted(self._leak.marks.items()):
-            if key not in self._requests or self._requests[key].tenant_ref == tenant:
-                continue
-            folded = [_folded(mark) for mark in marks]
-            if any(len(mark) >= SHORTEST_CANARY and mark in text and mark not in own for mark in folded):
-                found.append(Hit(0, 0, frozenset((key,)), True))
-        return found
+        found |= {
+            Hit(0, 0, frozenset((key,)), True) for key, marks in foreign.canaries if any(mark in text for mark in marks)
+        }
+        return sorted(found, key=lambda hit: (hit.start, hit.end, sorted(hit.keys)))
 
-    def _index(self, tenant: str) -> tuple[Index, list[frozenset[str]]]:
-        if tenant not in self._indexes:
-            own = {one for request in self._of(tenant) for one in text_ids(request)}
-            held: dict[str, set[str]] = {}
-            for key, request in self._requests.items():
-                if request.tenant_ref != tenant:
-                    for one in text_ids(request):
-                        held.setdefault(one, set()).add(key)
-            foreign = sorted(held.keys() - own)
-            words = SeedTable.over(every_gram(*pack([self._texts[one] for one in sorted(own)])).hashes)
-            index = Index.over(*pack([self._texts[one] for one in foreign]), MINIMUM, own=words)
-            self._indexes[tenant] = index, [frozenset(held[one]) for one in foreign]
-        return self._indexes[tenant]
-
-    def _of(self, tenant: str) -> list[PlannedRequest]:
-        return [request for request in self._requests.values() if request.tenant_ref == tenant]
-
-
-def text_ids(request: PlannedRequest) -> list[str]:
-    """The texts of a request, in order."""
-    return [request.prompt] if request.prompt is not None else [message.text for message in request.messages]
+    def _foreign_to(self, tenant: str) -> _Foreign:
+        own: set[str] = set()
+        held: dict[str, set[str]] = {}
+        for key, request in self._requests.items():
+            if request.tenant_ref == tenant:
+                own.update(request.text_ids)
+            else:
+                for one in request.text_ids:
+                    held.setdefault(one, set()).add(key)
+        foreign = sorted(held.keys() - own)
+        said = [self._texts[one] for one in sorted(own)]
+        index = Index.over(
+            *pack([self._texts[one] for one in foreign]),
+            MINIMUM,
+            own=SeedTable.over(every_gram(*pack(said)).hashes),
+        )
+        folded = " ".join(map(_folded, said))
+        canaries = tuple(
+            (key, tuple(mark for mark in map(_folded, marks) if len(mark) >= SHORTEST_CANARY and mark not in folded))
+            for key, marks in sorted(self._leak.marks.items())
+            if key in self._requests and self._requests[key].tenant_ref != tenant
+        )
+        return _Foreign(index, tuple(frozenset(held[one]) for one in foreign), canaries)
 
 
 def covered(hits: list[Hit]) -> int:

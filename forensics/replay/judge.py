@@ -15,6 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from forensics.case.exact_tests import fisher, holm
+from forensics.case.intervals import exact_interval
 from forensics.replay.hits import Matcher, covered
 from forensics.replay.plan import ALONE, CONTROL, ORIGINAL, Arm, Leak, Plan
 from forensics.replay.records import FAILED, FINISHED, REFUSED, Trial
@@ -121,37 +123,6 @@ def carried_over(plan: Plan, texts: Mapping[str, str], trials: Sequence[Trial], 
     return found
 
 
-def interval(hits: int, total: int) -> tuple[float, float]:
-    """Exact interval of a rate; (0, 1) where nothing was tried."""
-    from scipy.stats import binomtest
-
-    if not total:
-        return 0.0, 1.0
-    side = "less" if hits == 0 else "two-sided"
-    bounds = binomtest(hits, total, alternative=side).proportion_ci(CONFIDENCE, method="exact")
-    return float(bounds.low), float(bounds.high)
-
-
-def exceeds(one: tuple[int, int], other: tuple[int, int]) -> float:
-    """p of Fisher's exact test that (hits, trials) `one` has no higher rate than `other`."""
-    from scipy.stats import fisher_exact
-
-    if not one[1] or not other[1]:
-        return 1.0
-    table = [[one[0], one[1] - one[0]], [other[0], other[1] - other[0]]]
-    return float(fisher_exact(table, alternative="greater").pvalue)
-
-
-def holm(values: Mapping[str, float]) -> dict[str, float]:
-    """Holm's correction."""
-    corrected: dict[str, float] = {}
-    worst = 0.0
-    for rank, name in enumerate(sorted(values, key=lambda name: (values[name], name))):
-        worst = max(worst, min(1.0, values[name] * (len(values) - rank)))
-        corrected[name] = worst
-    return corrected
-
-
 def _trial(matcher: Matcher, leak: Leak, arm: Arm, trial: Trial, responses: Mapping[str, str]) -> Judged:
     sent = frozenset(arm.requests)
     by_key = {one.key: one for one in trial.requests}
@@ -200,20 +171,23 @@ def _leak(
     tests: dict[str, float] = {}
     for arm in arms:
         if arm.name != ORIGINAL and len(by_arm[arm.name]) >= FEWEST:
-            tests[arm.name] = exceeds(original, _rate(by_arm[arm.name]))
+            tests[arm.name] = fisher(original, _rate(by_arm[arm.name]), "greater")
     switches = {arm.name: str(arm.switch) for arm in arms if arm.switch is not None}
-    corrected = tests | holm({name: p for name, p in tests.items() if name in switches})
+    tried = [name for name in tests if name in switches]
+    corrected = tests | dict(zip(tried, holm([tests[name] for name in tried]), strict=True))
     figures = []
     for arm in arms:
         found = by_arm[arm.name]
         hits, total = _rate(found)
-        low, high = interval(hits, total)
+        bounds = exact_interval(hits, total, CONFIDENCE)
         figures.append(
             ArmFigures(
                 arm.name, total, hits, sum(one.absent for one in found), sum(one.from_source for one in found),
                 sum(one.elsewhere > 0 for one in found),
                 sum(one.response != usual[0][0] for one in found) if usual else None,
-                sum(one.arm == arm.name and not one.valid for one in judged), low, high, corrected.get(arm.name),
+                sum(one.arm == arm.name and not one.valid for one in judged),
+                0.0 if bounds.low is None else bounds.low, 1.0 if bounds.high is None else bounds.high,
+                corrected.get(arm.name),
                 skipped.get((leak.fragment_id, arm.name)),
             )
         )  # fmt: skip
@@ -246,7 +220,7 @@ def _verdict(arms: Mapping[str, ArmFigures], p_alone: float | None) -> tuple[str
     habit = alone.hits + alone.absent + (control.absent if control else 0)
     tried = alone.trials + (control.trials if control else 0)
     if habit:
-        p = exceeds((original.hits, original.trials), (habit, tried))
+        p = fisher((original.hits, original.trials), (habit, tried), "greater")
         if p > LEVEL:
             return (
                 MEMORY,

@@ -43,7 +43,6 @@ class Likelihood:
     source: str  # the named source that fits best
     part: Segment
     curve: tuple[float, ...]
-    totals: dict[str, float]  # of every named source, over its own best segment
     runner_up: float | None  # the best wrong source's
     margin: float | None
     wrong: int
@@ -108,7 +107,6 @@ def judge(own: Scores, named: Mapping[str, Scores], wrong: Sequence[Scores]) -> 
         source=source,
         part=part,
         curve=tuple(curves[source]),
-        totals={key: segment.total for key, segment in segments.items()},
         runner_up=runner_up,
         margin=margin,
         wrong=len(others),

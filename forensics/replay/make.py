@@ -15,15 +15,15 @@ from typing import Any
 import orjson
 
 from forensics.case.errors import UsageError
-from forensics.case.explain import find_fragment
 from forensics.case.pseudonyms import Pseudonyms, load_pseudonyms
 from forensics.case.store import Case
 from forensics.case.words import counted
 from forensics.replay.arms import arms_of
 from forensics.replay.calls import Call, Part
-from forensics.replay.company import Chosen, Placed, Scene, choose, scene_of
+from forensics.replay.canaries import Original
+from forensics.replay.company import Chosen, Placed, Scene, choose, none_left, scene_of
 from forensics.replay.plan import SCHEMA, Arm, Engine, Leak, Message, Plan, PlannedRequest, sealed, write_plan
-from forensics.replay.surrogates import LIMIT, Original, Surrogates, TokenizerFile, surrogates
+from forensics.replay.surrogates import LIMIT, Surrogates, TokenizerFile, surrogates
 
 _TOGETHER = ("same_batch", "finished_in_same_pass")
 # Strings that end an answer may be words of a customer.
@@ -58,8 +58,7 @@ def make_plan(case: Case, parameters: Parameters) -> tuple[Plan, Path]:
         raise UsageError("--reason is for --original; surrogates need none")
     if min(parameters.trials, parameters.most) < 1 or min(parameters.company, parameters.window_ms) < 0:
         raise UsageError("--trials and --most must be 1 or more, --company and --window-ms 0 or more")
-    wanted = [str(find_fragment(case, one)["fragment_id"]) for one in parameters.fragments]
-    chosen, left_out = choose(case, wanted, parameters.most)
+    chosen, left_out = choose(case, parameters.fragments, parameters.most)
     scenes: list[Scene] = []
     for one in chosen:
         scene = scene_of(case, one, parameters.company, parameters.window_ms)
@@ -68,8 +67,7 @@ def make_plan(case: Case, parameters: Parameters) -> tuple[Plan, Path]:
         else:
             left_out.append(f"{one.fragment_id}: {scene}")
     if not scenes:
-        why = f": {left_out[0]}" if left_out else "; `forensics ask CASE review-queue` lists what was found"
-        raise UsageError(f"no fragment can be replayed{why}")
+        raise none_left("replayed", left_out)
     draft = _Draft(case, scenes, parameters)
     plan, texts = draft.plan(left_out)
     path = write_plan(case, plan, texts)
@@ -103,7 +101,8 @@ class _Draft:
         mechanisms = self._case.rows("replay/mechanisms")
         together = any(row[1] in _TOGETHER and row[2] == "stands" for row in mechanisms)
         for scene in self._scenes:
-            placed = sorted((*scene.calls, *scene.unrelated), key=lambda one: (one.at_ms, one.call.request))
+            # Stable: within a millisecond the calls stay in the order in which they came.
+            placed = sorted((*scene.calls, *scene.unrelated), key=lambda one: one.at_ms)
             keys = {one.call.request: f"r{len(requests) + place:04d}" for place, one in enumerate(placed, start=1)}
             requests += self._requests(placed, keys, texts)
             leak = _leak(scene, keys, [str(row[0]) for row in mechanisms])
@@ -295,8 +294,7 @@ def _marks(leak: Leak, requests: Sequence[PlannedRequest], made: Surrogates) -> 
     holders: dict[str, set[str]] = {}
     carried: dict[str, set[str]] = {}
     for one in requests:
-        used = [message.text for message in one.messages] or [str(one.prompt)]
-        carried[one.key] = {canary for text in used for canary in made.canaries[text]}
+        carried[one.key] = {canary for text in one.text_ids for canary in made.canaries[text]}
         for canary in carried[one.key]:
             holders.setdefault(canary, set()).add(one.tenant_ref)
     return {key: tuple(sorted(one for one in carried[key] if len(holders[one]) == 1)) for key in leak.sources}

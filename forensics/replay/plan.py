@@ -14,8 +14,9 @@ import hashlib
 import re
 import types
 import typing
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -64,13 +65,17 @@ class PlannedRequest:
     stream: bool
     at_ms: int  # arrival, from the start of its scene
     abort_ms: int | None  # how long after its arrival the client went away; None: it stayed
-    abort_tokens: (
-        int | None
-    )  # tokens it had been given by then, where the logs tell: sure on an engine of another speed
-    took_ms: int | None  # from arrival to end, as logged: what an engine of another speed scales by
+    # Tokens it had been given by then, where the logs tell: sure on an engine of another speed.
+    abort_tokens: int | None
+    took_ms: int | None  # from arrival to end, as logged
     after: tuple[str, ...]  # keys of requests that had ended before this one arrived
     retry_of: str | None  # key of the request it repeats
     assumed: tuple[str, ...]
+
+    @property
+    def text_ids(self) -> tuple[str, ...]:
+        """Its texts, in order."""
+        return tuple(message.text for message in self.messages) if self.prompt is None else (self.prompt,)
 
 
 @dataclass(frozen=True)
@@ -81,9 +86,8 @@ class Leak:
     kind: str
     recipient: str
     sources: tuple[str, ...]
-    company: tuple[
-        str, ...
-    ]  # shared worker, batch, slot or prefix with recipient or source near the leak; sources are not in it
+    # Shared worker, batch, slot or prefix with recipient or source near the leak; sources are not in it.
+    company: tuple[str, ...]
     unrelated: tuple[str, ...]  # the company of the control arm: same shape, shares nothing with the leak
     window_ms: int
     mechanisms: tuple[str, ...]  # hypotheses that the timeline kept, best first
@@ -98,10 +102,9 @@ class Arm:
     leak: str  # fragment id
     requests: tuple[str, ...]
     scene: Literal["timed", "paused", "sequential"]  # paused: pause and continue put all into one batch
-    switch: str | None
+    switch: str | None  # what is set otherwise than in the incident; `fixed`: another build
     flags: tuple[str, ...]  # server flags that it needs beyond those of the plan's engine
     environment: dict[str, str]
-    server: Literal["same", "own"]  # own: needs a server started for it
     trials: int
 
 
@@ -137,7 +140,11 @@ class Plan:
 
     def request(self, key: str) -> PlannedRequest:
         """The request of a key. Raises KeyError."""
-        return {one.key: one for one in self.requests}[key]
+        return self._by_key[key]
+
+    @cached_property
+    def _by_key(self) -> dict[str, PlannedRequest]:
+        return {one.key: one for one in self.requests}
 
 
 def encode_texts(texts: Mapping[str, str]) -> bytes:
@@ -267,16 +274,14 @@ def _check(plan: Plan, texts: set[str], file: str) -> None:
 
     need(plan.trials >= 1, "trials", "1 or more")
     need((plan.text == "original") == bool(plan.reason), "reason", "given with original texts, and only with them")
-    keys = [one.key for one in plan.requests]
-    known = set(keys)
-    need(len(known) == len(keys), "requests", "of different keys")
+    known = {one.key for one in plan.requests}
+    need(len(known) == len(plan.requests), "requests", "of different keys")
     need(all(_TEXT.fullmatch(one) for one in texts), "texts", "named t0000 and on")
     for index, one in enumerate(plan.requests):
         place = f"requests[{index}]"
         need(bool(_KEY.fullmatch(one.key)), f"{place}.key", "r0000 and on")
         need(bool(one.messages) != (one.prompt is not None), f"{place}.prompt", "given where there are no messages")
-        used = [message.text for message in one.messages] or [str(one.prompt)]
-        need(set(used) <= texts, f"{place}.messages", "texts of texts.jsonl")
+        need(set(one.text_ids) <= texts, f"{place}.messages", "texts of texts.jsonl")
         need(one.max_new_tokens >= 0, f"{place}.max_new_tokens", "0 or more")
         need(set(one.sampling) <= SAMPLING, f"{place}.sampling", "of keys that SGLang documents")
         need(one.at_ms >= 0, f"{place}.at_ms", "0 or more")
@@ -290,23 +295,19 @@ def _check(plan: Plan, texts: set[str], file: str) -> None:
         need(leak.recipient in known, f"{place}.recipient", "a request's key")
         need(others <= known - {leak.recipient}, f"{place}.company", "keys of other requests")
         need(leak.marks.keys() <= known, f"{place}.marks", "by request key")
-    need(_distinct(plan.leaks, "fragment_id"), "leaks", "of different fragments")
     fragments = {leak.fragment_id: leak for leak in plan.leaks}
+    need(len(fragments) == len(plan.leaks), "leaks", "of different fragments")
     for index, arm in enumerate(plan.arms):
         place = f"arms[{index}]"
         need(arm.leak in fragments, f"{place}.leak", "the fragment of a leak")
-        need(set(arm.requests) <= known and _distinct_values(arm.requests), f"{place}.requests", "different known keys")
+        need(set(arm.requests) <= known and _distinct(arm.requests), f"{place}.requests", "different known keys")
         need(fragments[arm.leak].recipient in arm.requests, f"{place}.requests", "with the recipient among them")
         need(arm.trials >= 1, f"{place}.trials", "1 or more")
         need(all(map(_ENVIRONMENT.fullmatch, arm.environment)), f"{place}.environment", "SGLANG_ variables only")
         given = [flag for flag in arm.flags if flag.startswith("--")]
         need(all(_FLAG.fullmatch(flag) for flag in given), f"{place}.flags", "server flags")
-    need(_distinct_values([(arm.leak, arm.name) for arm in plan.arms]), "arms", "named once per leak")
+    need(_distinct([(arm.leak, arm.name) for arm in plan.arms]), "arms", "named once per leak")
 
 
-def _distinct(parts: Iterable[object], name: str) -> bool:
-    return _distinct_values([getattr(part, name) for part in parts])
-
-
-def _distinct_values(values: Sequence[object]) -> bool:
+def _distinct(values: Sequence[object]) -> bool:
     return len(set(values)) == len(values)

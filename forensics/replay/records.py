@@ -85,8 +85,8 @@ class Book:
 
     @classmethod
     @contextmanager
-    def open(cls, trials: Path, responses: Path) -> Iterator[Book]:
-        """The book at these paths, for one process at a time.
+    def open(cls, trials: Path, responses: Path, fresh: Sequence[Path] = ()) -> Iterator[Book]:
+        """The book at these paths, for one process at a time; files of `fresh` are put aside first.
 
         Raises UsageError where another process runs this plan, HashMismatch where a line is none of ours.
         """
@@ -98,6 +98,7 @@ class Book:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise UsageError("another `forensics replay run` runs this plan; wait for it to end") from None
+            _aside(fresh)
             book = cls(trials, responses)
             for path in (trials, responses):
                 _mend(path)
@@ -159,7 +160,7 @@ def check_whole(trials: Sequence[Trial], responses: Mapping[str, str]) -> None:
             raise HashMismatch("responses.jsonl lacks what a trial was answered; --fresh puts the files aside")
 
 
-def aside(paths: list[Path]) -> None:
+def _aside(paths: Sequence[Path]) -> None:
     """Put the files of an earlier run aside, under the next free number; nothing is deleted."""
     number = 1
     while any(path.with_name(f"{path.stem}.{number}{path.suffix}").exists() for path in paths):

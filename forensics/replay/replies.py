@@ -56,7 +56,7 @@ def take(found: Any, reply: Reply, *, piece: bool = False, incremental: bool = F
     if "choices" in found:
         _compatible(found, reply, piece)
     elif "text" in found or "meta_info" in found:
-        _native(found, reply, whole_number(found.get("index")) or 0, incremental)
+        _native(found, reply, _whole_number(found.get("index")) or 0, incremental)
     else:
         raise Nonsense("nonsense")
 
@@ -74,7 +74,7 @@ def _native(found: Any, reply: Reply, index: int, incremental: bool) -> None:
     if isinstance(reason, str):
         reply.finish = reason
     for name in ("prompt_tokens", "completion_tokens", "cached_tokens"):
-        number = whole_number(meta.get(name))
+        number = _whole_number(meta.get(name))
         if number is not None:
             setattr(reply, name, number)
 
@@ -86,7 +86,7 @@ def _compatible(found: dict[str, Any], reply: Reply, piece: bool) -> None:
     for choice in choices:
         if not isinstance(choice, dict):
             raise Nonsense("nonsense")
-        index = whole_number(choice.get("index")) or 0
+        index = _whole_number(choice.get("index")) or 0
         said = choice.get("delta" if piece else "message")
         text = choice["text"] if isinstance(choice.get("text"), str) else _said(said)
         reply.texts[index] = reply.texts.get(index, "") + text
@@ -100,7 +100,7 @@ def _compatible(found: dict[str, Any], reply: Reply, piece: bool) -> None:
             ("completion_tokens", usage.get("completion_tokens")),
             ("cached_tokens", details.get("cached_tokens") if isinstance(details, dict) else None),
         ):
-            if whole_number(value) is not None:
+            if _whole_number(value) is not None:
                 setattr(reply, name, value)
 
 
@@ -117,5 +117,6 @@ def _said(message: Any) -> str:
     return "".join(part for part in parts if isinstance(part, str))
 
 
-def whole_number(value: Any) -> int | None:
+def _whole_number(value: Any) -> int | None:
+    """A count that a server may give; None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40 else None

@@ -105,7 +105,6 @@ def _trial_rows(plan: Plan, trials: Sequence[Trial], judged: Sequence[Judged]) -
                 "started": list(trial.order),
                 "idle": trial.idle,
                 "milliseconds": trial.ms,
-                "log_likelihood_ratio": None,
             }
         )
     return rows

@@ -26,7 +26,7 @@ from forensics.replay.address import Address, address
 from forensics.replay.client import Client, Gone
 from forensics.replay.facts import Facts
 from forensics.replay.plan import Arm, Plan
-from forensics.replay.records import FAILED, Book, aside
+from forensics.replay.records import FAILED, Book
 from forensics.replay.replies import Nonsense
 from forensics.replay.scene import Busy, Pace, Scene
 from forensics.replay.servers import Need, NotStarted, command, differences, started, told, unmet
@@ -85,7 +85,7 @@ def run(
         raise UsageError(f"an arm of the plan is one of {', '.join(sorted({arm.name for arm in plan.arms}))}")
     jobs = ordered(plan, options)
     if not jobs:
-        raise UsageError("no arm of the plan has such a name or fragment; plan.json lists them")
+        raise UsageError("no fragment of these has such an arm; plan.json lists them")
     if options.server is None and options.template is None:
         raise UsageError("a replay needs --server URL or --server-template COMMAND")
     if options.speed <= 0 or options.seconds <= 0:
@@ -96,22 +96,18 @@ def run(
         name: None if url is None else address(url, allow_remote=options.allow_remote)
         for name, url in (("server", options.server), ("fixed", options.fixed_server))
     }
-    files = [folder / "trials.jsonl", restricted / "responses.jsonl"]
-    if options.fresh:
-        aside([*files, folder / "run.json"])
-    with Book.open(*files) as book:
-        _same_pace(folder / "run.json", book, options)
+    trials, responses, pace = folder / "trials.jsonl", restricted / "responses.jsonl", folder / "run.json"
+    with Book.open(trials, responses, (trials, responses, pace) if options.fresh else ()) as book:
+        _same_pace(pace, book, options)
         runner = _Runner(plan, texts, restricted, options, book, given["server"], given["fixed"], progress)
         return asyncio.run(runner.all(jobs))
 
 
 def ordered(plan: Plan, options: Options) -> list[Job]:
     """Every trial to play, in order: rounds of one trial of each arm, shuffled by the plan's seed."""
+    leaks = [_leak(plan, one) for one in options.fragments]
     wanted = [
-        arm
-        for arm in plan.arms
-        if (not options.arms or arm.name in options.arms)
-        and (not options.fragments or any(arm.leak.startswith(one) for one in options.fragments))
+        arm for arm in plan.arms if (not options.arms or arm.name in options.arms) and (not leaks or arm.leak in leaks)
     ]
     jobs: list[Job] = []
     for trial in range(max((options.trials or arm.trials for arm in wanted), default=0)):
@@ -119,6 +115,14 @@ def ordered(plan: Plan, options: Options) -> list[Job]:
         random.Random(f"{plan.seed}|{plan.plan_id}|{trial}").shuffle(this_round)  # noqa: S311 (an order, no secret)
         jobs += this_round
     return jobs
+
+
+def _leak(plan: Plan, given: str) -> str:
+    """The one fragment of the plan whose id is, or uniquely starts with, `given`."""
+    fits = [leak.fragment_id for leak in plan.leaks if leak.fragment_id.startswith(given)]
+    if given not in fits and len(fits) != 1:
+        raise UsageError("a --fragment is not one of the plan's, or begins as several do; plan.json lists them")
+    return given if given in fits else fits[0]
 
 
 class _Runner:
@@ -135,7 +139,6 @@ class _Runner:
     ) -> None:
         self._plan, self._texts, self._restricted, self._options = plan, texts, restricted, options
         self._book, self._server, self._fixed, self._progress = book, server, fixed, progress
-        self._key = os.environ.get("FORENSICS_REPLAY_KEY") or None
         self._pace = Pace(options.speed, options.seconds)
         self._skipped: dict[tuple[str, str], str] = {}
         self._notes: dict[str, None] = {}
@@ -149,7 +152,7 @@ class _Runner:
         with_plain = any(need.plain for need in groups)
         self._tell()
         for number, (need, mine) in enumerate(groups.items()):
-            missing = [job for job in mine if (job[0].leak, job[0].name, job[1]) not in self._book.done]
+            missing = self._missing(mine)
             self._total -= len(mine) - len(missing)
             if missing:
                 await self._group(need, missing, with_plain, number)
@@ -160,23 +163,22 @@ class _Runner:
         if need.fixed:
             if self._fixed is None:
                 return self._skip(jobs, "needs the fixed build: give --fixed-server URL")
-            return await self._given(self._fixed, need, jobs)
-        if self._server is not None and (need.plain or not need.environment):
-            facts = await self._facts(self._server)
-            if need.plain:
-                return await self._given(self._server, need, jobs)
-            if not unmet(facts, need.flags):
-                if not with_plain:
-                    return await self._given(self._server, need, jobs)
-                return self._skip(jobs, "the server has this setting already, so the arm tests nothing")
+            return await self._given(self._fixed, jobs)
+        if self._server is not None and need.plain:
+            return await self._given(self._server, jobs)
+        # Variables cannot be asked for.
+        if self._server is not None and not need.environment and not unmet(await self._facts(self._server), need.flags):
+            if not with_plain:
+                return await self._given(self._server, jobs)
+            return self._skip(jobs, "the server has this setting already, so the arm tests nothing")
         if self._options.template is None:
             wanted = " ".join((*need.flags, *(f"{name}={value}" for name, value in need.environment)))
             return self._skip(jobs, f"needs a server with {wanted}: give --server-template COMMAND")
         await self._own(need, jobs, number)
 
-    async def _given(self, where: Address, need: Need, jobs: list[Job]) -> None:
+    async def _given(self, where: Address, jobs: list[Job]) -> None:
         """Trials on a server that somebody else runs."""
-        async with Client(where, self._options.seconds, self._key) as client:
+        async with Client(where, self._options.seconds) as client:
             facts = await self._facts(where)
             self._check_same(jobs, told(facts, where.shown))
             for job in self._playable(jobs, facts):
@@ -212,11 +214,11 @@ class _Runner:
             except NotStarted as error:
                 return self._skip(waiting, str(error))
             except Gone:
-                waiting = [job for job in waiting if (job[0].leak, job[0].name, job[1]) not in self._book.done]
+                waiting = self._missing(waiting)
         self._skip(waiting, "the server that was started for it ended again and again; its log is in restricted/")
 
     async def _on_own(self, url: str, process: subprocess.Popen[bytes], need: Need, jobs: list[Job]) -> None:
-        async with Client(address(url), self._options.seconds, self._key) as client:
+        async with Client(address(url), self._options.seconds) as client:
             end = time.monotonic() + self._options.boot_seconds
             while not await client.alive():
                 if process.poll() is not None or time.monotonic() > end:
@@ -257,6 +259,10 @@ class _Runner:
 
     # -- small things ----------------------------------------------------------------------------------------------
 
+    def _missing(self, jobs: list[Job]) -> list[Job]:
+        """The trials that were not played yet."""
+        return [(arm, trial) for arm, trial in jobs if (arm.leak, arm.name, trial) not in self._book.done]
+
     def _playable(self, jobs: list[Job], facts: Facts) -> list[Job]:
         """The trials that this server can take, noting what it cannot be told."""
         for sentence in (*differences(facts, self._plan), *bodies.unsaid(self._plan.requests, facts)):
@@ -278,7 +284,7 @@ class _Runner:
             )
 
     async def _facts(self, where: Address) -> Facts:
-        async with Client(where, self._options.seconds, self._key) as client:
+        async with Client(where, self._options.seconds) as client:
             try:
                 return await client.facts()
             except Gone:

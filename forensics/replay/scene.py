@@ -114,11 +114,11 @@ class Scene:
             due += (one.one.at_ms - before) / 1000 / self._pace.speed
             before = one.one.at_ms
             await asyncio.sleep(max(due - time.monotonic(), 0))
-            for key in one.one.after:
-                if key in by_key and by_key[key].one.at_ms <= one.one.at_ms and by_key[key] is not one:
-                    await by_key[key].ended.wait()
-                    if by_key[key].cancelled:
-                        await asyncio.sleep(by_key[key].done + NOTICED - time.monotonic())
+            # Of those of the same millisecond some may come later in the order: they are not waited for.
+            for former in (by_key[key] for key in one.one.after if key in by_key and by_key[key].task is not None):
+                await former.ended.wait()
+                if former.cancelled:
+                    await asyncio.sleep(former.done + NOTICED - time.monotonic())
             due = max(due, time.monotonic())
             one.task = asyncio.create_task(self._one(one))
             with suppress(TimeoutError):

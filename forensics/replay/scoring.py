@@ -10,23 +10,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 import pyarrow as pa
 
 from forensics.case.errors import MissingInput, UsageError
-from forensics.case.explain import find_fragment
 from forensics.case.store import Case
 from forensics.replay.address import Address
 from forensics.replay.calls import Call, read_calls
 from forensics.replay.client import Client, Gone
-from forensics.replay.company import Chosen, choose
+from forensics.replay.company import Chosen, choose, none_left
 from forensics.replay.likelihood import LEAST_WRONG, Likelihood, judge
 from forensics.replay.replies import Nonsense
 
 SCHEMA = "forensics/likelihood/1"
 _MOST_TOKENS = 4096  # of a response that are scored
+_TOGETHER = 4  # scorings under way at a time
 _AFTER = 64  # tokens behind the fragment that still are
 Progress = Callable[[str, int, int], None]
 
@@ -39,7 +38,6 @@ class Parameters:
     most: int = 3
     wrong: int = LEAST_WRONG
     reason: str = ""
-    together: int = 4
 
 
 @dataclass(frozen=True)
@@ -52,27 +50,7 @@ class Scored:
     problem: str = ""
 
 
-class Scorer(Client):
-    """A client that knows how a prompt becomes tokens."""
-
-    async def prompt_ids(self, call: Call) -> list[int]:
-        """Tokens of a call's prompt as the engine would read it. Raises Gone, Nonsense."""
-        if call.endpoint == "chat":
-            messages = [{"role": part.role, "content": part.text} for part in call.parts]
-            body: dict[str, Any] = {"messages": messages}
-        else:
-            body = {"prompt": call.parts[0].text, "add_special_tokens": True}
-        status, data = await self._ask("POST", "/tokenize", body)
-        try:
-            tokens: Any = orjson.loads(data)["tokens"] if status == 200 else None
-            return [int(token) for token in tokens]
-        except (ValueError, KeyError, TypeError):
-            raise Nonsense("the server does not tokenize prompts of this kind (/tokenize)") from None
-
-
-def score(
-    case: Case, parameters: Parameters, address: Address, key: str | None = None, progress: Progress | None = None
-) -> list[Scored]:
+def score(case: Case, parameters: Parameters, address: Address, progress: Progress | None = None) -> list[Scored]:
     """Score fragments and put the outcome into table `likelihoods` and `out/likelihood.json`.
 
     Raises UsageError without a reason or without a fragment to score, MissingInput where no server answers.
@@ -81,19 +59,17 @@ def score(
         raise UsageError(
             "scoring sends customers' own texts: give --original and say why with --reason TEXT; it is logged"
         )
-    if parameters.wrong < 0 or parameters.together < 1:
+    if parameters.wrong < 0:
         raise UsageError("--wrong must be 0 or more")
-    wanted = [str(find_fragment(case, one)["fragment_id"]) for one in parameters.fragments]
-    chosen, left_out = choose(case, wanted, parameters.most)
+    chosen, left_out = choose(case, parameters.fragments, parameters.most)
     if not chosen:
-        why = f": {left_out[0]}" if left_out else "; `forensics ask CASE review-queue` lists what was found"
-        raise UsageError(f"no fragment can be scored{why}")
+        raise none_left("scored", left_out)
     ids = ", ".join(one.fragment_id for one in chosen)
     case.record(
         "replay-score", f"fragments {ids}", reason=f"original texts to {address.shown}: {parameters.reason.strip()}"
     )
     try:
-        model, done = asyncio.run(_all(case, chosen, parameters, address, key, progress))
+        model, done = asyncio.run(_all(case, chosen, parameters, address, progress))
     except Gone:
         raise MissingInput(f"no server answers at {address.shown}; start it, or mend --server") from None
     except Nonsense as error:
@@ -107,30 +83,30 @@ async def _all(
     chosen: Sequence[Chosen],
     parameters: Parameters,
     address: Address,
-    key: str | None,
     progress: Progress | None,
 ) -> tuple[str | None, list[tuple[Scored, dict[str, int]]]]:
-    scorer = Scorer(address, seconds=300.0, key=key)
-    async with scorer:
+    async with Client(address, seconds=300.0) as scorer:
         facts = await scorer.facts()
         done = []
-        for number, one in enumerate(chosen):
-            done.append(await _one(case, one, parameters, scorer))
-            if progress is not None:
-                progress("fragments scored", number + 1, len(chosen))
-        # What was scored must not stay in the server's prefix cache.
-        await scorer.flush()
+        try:
+            for number, one in enumerate(chosen):
+                done.append(await _one(case, one, parameters, scorer))
+                if progress is not None:
+                    progress("fragments scored", number + 1, len(chosen))
+        finally:
+            # What was scored must not stay in the server's prefix cache, whatever came of it.
+            await scorer.flush()
         return facts.model, done
 
 
-async def _one(case: Case, chosen: Chosen, parameters: Parameters, scorer: Scorer) -> tuple[Scored, dict[str, int]]:
+async def _one(case: Case, chosen: Chosen, parameters: Parameters, scorer: Client) -> tuple[Scored, dict[str, int]]:
     """One fragment, and the requests that the keys of its sources stand for."""
     calls = read_calls(case, [chosen.recipient, *chosen.sources])
     recipient = calls.get(chosen.recipient)
     sources = [calls[source] for source in chosen.sources if source in calls and calls[source].whole]
     if recipient is None or not sources:
         return Scored(chosen.fragment_id, None, "text", "the prompts of recipient and source are not whole"), {}
-    _, text, _, end, logged = case.rows("replay/answers", {"fragment": chosen.fragment_id})[0]
+    text, end, logged = case.rows("replay/answers", {"fragment": chosen.fragment_id})[0]
     tokens = list(logged) if logged else await scorer.tokenize(text)
     basis = "logged" if logged else "text"
     until = len(await scorer.tokenize(text[:end])) + _AFTER
@@ -143,11 +119,11 @@ async def _one(case: Case, chosen: Chosen, parameters: Parameters, scorer: Score
     read: dict[int, list[int]] = dict(
         case.rows("replay/prompt_tokens", {"requests": [call.request for call in everybody]})
     )
-    free = asyncio.Semaphore(parameters.together)
+    free = asyncio.Semaphore(_TOGETHER)
 
     async def under(call: Call) -> list[float]:
         async with free:
-            prompt = read.get(call.request) or await scorer.prompt_ids(call)
+            prompt = read.get(call.request) or await _prompt_tokens(scorer, call)
             rows = await scorer.score([*prompt, *tokens], len(prompt))
         return [0.0 if value is None else value for value, _ in rows]
 
@@ -155,6 +131,13 @@ async def _one(case: Case, chosen: Chosen, parameters: Parameters, scorer: Score
     keys = {f"s{number:03d}": source.request for number, source in enumerate(sources)}
     named = dict(zip(keys, others[: len(sources)], strict=True))
     return Scored(chosen.fragment_id, judge(own, named, others[len(sources) :]), basis), keys
+
+
+async def _prompt_tokens(scorer: Client, call: Call) -> list[int]:
+    """Tokens of a call's prompt as the engine would read it."""
+    if call.endpoint == "chat":
+        return await scorer.tokenize_chat([{"role": part.role, "content": part.text} for part in call.parts])
+    return await scorer.tokenize(call.parts[0].text, whole=True)
 
 
 def _wrong(case: Case, chosen: Chosen, recipient: Call, sources: Sequence[Call], most: int) -> list[Call]:
@@ -214,11 +197,7 @@ def _keep(case: Case, model: str | None, done: Sequence[tuple[Scored, dict[str, 
 
 def document(case: Case) -> bytes:
     """`out/likelihood.json`: every scored fragment, sorted; no text."""
-    columns = (
-        "fragment_id finding source_request_id source_tenant_id tokens tokens_basis part_start part_end total needed "
-        "runner_up margin wrong_sources rank p_value own_per_token model curve"
-    ).split()
-    rows = [dict(zip(columns, row, strict=True)) for row in case.rows("replay/likelihoods")]
+    rows = case.arrow("replay/likelihoods").to_pylist()
     for row in rows:
         row["curve"] = [round(value, 3) for value in row["curve"]]
     return (

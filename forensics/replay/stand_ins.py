@@ -99,33 +99,33 @@ class StandIns:
 
     def other(self, word: str, attempt: int) -> str:
         """What else could stand in for a sign or a run of signs, never itself; the same for the same attempt."""
-        made = self._candidate(word, _TRIES + attempt, None)
+        made = self._candidate(word, _TRIES + attempt)
         return made if made != word else self._made[word]
 
-    def redraw(self, word: str, shared: Sequence[tuple[str, int]]) -> bool:
-        """Give `word` another stand-in, which shares exactly so many first tokens with the stand-ins of others.
+    def redraw(self, word: str, beside: str, shared: int) -> bool:
+        """Give `word` another stand-in, which shares exactly `shared` first tokens with the stand-in of `beside`.
 
-        `shared`: other words, and how many tokens. False: none was found, and the old one stays.
+        False: none was found, and the old one stays.
         """
         former = self._made.pop(word)
         self._given.discard(former)
-        wanted = [(self._first(other), count) for other, count in shared]
-        found = self._give(word, 4 * _TRIES, wanted)
+        found = self._give(word, 4 * _TRIES, (self._ids(self._made.get(beside, beside)), shared))
         if not found:
             self._made[word] = former
             self._given.add(former)
         return found
 
-    def _first(self, word: str) -> Sequence[int]:
-        return self._tokens.ids(" " + self._made.get(word, word)) if self._tokens is not None else ()
+    def _ids(self, made: str) -> Sequence[int]:
+        return self._tokens.ids(" " + made) if self._tokens is not None else ()
 
-    def _give(self, word: str, tries: int, wanted: Sequence[tuple[Sequence[int], int]] | None) -> bool:
+    def _give(self, word: str, tries: int, wanted: tuple[Sequence[int], int] | None) -> bool:
+        """Choose a stand-in; `wanted`: tokens, and how many of the first it must share with them. False: none fits."""
         best, distance = "", 1 << 30
         for attempt in range(tries):
-            made = self._candidate(word, attempt, wanted)
+            made = self._candidate(word, attempt)
             if made == word or made in self._given or is_kept(made):
                 continue
-            if wanted and not self._shares(made, wanted):
+            if wanted is not None and shared_length(self._ids(made), wanted[0]) != wanted[1]:
                 continue
             off = self._off(word, made)
             if off < distance:
@@ -139,11 +139,6 @@ class StandIns:
         self._made[word] = best
         self._given.add(best)
         return True
-
-    def _shares(self, made: str, wanted: Sequence[tuple[Sequence[int], int]]) -> bool:
-        assert self._tokens is not None
-        ids = self._tokens.ids(" " + made)
-        return all(shared_length(ids, other) == count for other, count in wanted)
 
     def _off(self, word: str, made: str) -> int:
         if self._tokens is None:
@@ -177,7 +172,7 @@ class StandIns:
                 return made
         raise AssertionError("no stand-in is left for a word")
 
-    def _candidate(self, word: str, attempt: int, wanted: Sequence[tuple[Sequence[int], int]] | None) -> str:
+    def _candidate(self, word: str, attempt: int) -> str:
         if word.isdigit() and word.isascii():
             return self._digits(word, attempt // 4)
         if not word.isascii():

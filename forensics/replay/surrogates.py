@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forensics.case.errors import MissingInput, UsageError
-from forensics.replay.canaries import Places, beginnings
+from forensics.replay.canaries import Original, Places, beginnings
 from forensics.replay.segments import GRAM, Segment, segments, word_grams
 from forensics.replay.stand_ins import StandIns, Tokens, is_kept, shared_length
 
@@ -85,16 +85,6 @@ class TokenizerFile:
 
 def _is_plain(name: str) -> bool:
     return name.isascii() and name.isalpha() and name.islower()
-
-
-@dataclass(frozen=True)
-class Original:
-    """A text to replace. `owners`: tenants that used it; `leaked`: `[start, end)` of passages that others received."""
-
-    text_id: str
-    text: str
-    owners: frozenset[str]
-    leaked: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -250,17 +240,16 @@ def _joined(pieces: Sequence[Segment], place: int) -> bool:
 # -- shared beginnings, token by token --------------------------------------------------------------------------------
 
 
-def _strays(originals: Sequence[Original], texts: Mapping[str, str], tokens: Tokens) -> list[tuple[str, str, int]]:
+def _strays(originals: Sequence[Original], texts: Mapping[str, str], tokens: Tokens) -> list[tuple[str, str]]:
     """Neighbouring texts, in the order of their tokens, that share another number of first tokens than before."""
     ids = {one.text_id: list(tokens.ids(one.text)) for one in originals}
     order = sorted(ids, key=lambda key: (ids[key], key))
     made = {key: list(tokens.ids(texts[key])) for key in order}
-    found: list[tuple[str, str, int]] = []
-    for one, other in pairwise(order):
-        before = shared_length(ids[one], ids[other])
-        if before != shared_length(made[one], made[other]):
-            found.append((one, other, before))
-    return found
+    return [
+        (one, other)
+        for one, other in pairwise(order)
+        if shared_length(ids[one], ids[other]) != shared_length(made[one], made[other])
+    ]
 
 
 def _mend(
@@ -272,7 +261,7 @@ def _mend(
 ) -> int:
     """Give words where texts part other stand-ins, that part after as many tokens as the words do; how many."""
     redrawn = 0
-    for one, other, _ in _strays(originals, texts, tokens):
+    for one, other in _strays(originals, texts, tokens):
         first, second = pieces[one], pieces[other]
         place = next(
             (at for at, pair in enumerate(zip(first, second, strict=False)) if pair[0].text != pair[1].text), None
@@ -281,5 +270,5 @@ def _mend(
             continue
         word, beside = second[place].text, first[place].text
         wanted = shared_length(tokens.ids(" " + word), tokens.ids(" " + beside))
-        redrawn += stand_ins.redraw(word, [(beside, wanted)])
+        redrawn += stand_ins.redraw(word, beside, wanted)
     return redrawn

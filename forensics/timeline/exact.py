@@ -80,17 +80,6 @@ def matched(strata: Sequence[Stratum], confidence: float = 0.95) -> Matched:
     return Matched(*counts, len(telling), estimate, low, high, min(1.0, at_least(0.0)), least)
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down adjusted p-values (Holm 1979), in the order given."""
-    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
-    adjusted = [0.0] * len(p_values)
-    running = 0.0
-    for place, index in enumerate(order):
-        running = max(running, min(1.0, (len(p_values) - place) * p_values[index]))
-        adjusted[index] = running
-    return adjusted
-
-
 def _mass(chances: Any, first: int, last: int) -> float:
     """Chance of `first` to `last` draws that come true. Summed from terms, so that small tails keep their digits."""
     import numpy as np

@@ -13,8 +13,8 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from forensics.case.exact_tests import fisher, holm
 from forensics.case.store import Case
-from forensics.timeline.exact import holm
 
 _VALUES = 12
 _LARGE = 5000
@@ -76,11 +76,10 @@ def _test(
     affected: int, affected_of: int, unaffected: int, unaffected_of: int, confidence: float
 ) -> tuple[float | None, float | None, float | None, float]:
     """Odds ratio with interval, and the two-sided p-value: exact and conditional unless all margins are large."""
-    from scipy.stats import fisher_exact
     from scipy.stats.contingency import odds_ratio
 
     cells = [[affected, affected_of - affected], [unaffected, unaffected_of - unaffected]]
-    p = float(fisher_exact(cells).pvalue)
+    p = fisher((affected, affected_of), (unaffected, unaffected_of))
     has = affected + unaffected
     margin = min(affected_of, unaffected_of, has, affected_of + unaffected_of - has)
     if margin == 0:

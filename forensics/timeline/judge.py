@@ -11,9 +11,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from forensics.case.exact_tests import holm
 from forensics.case.words import counted, ratio
 from forensics.timeline.catalogue import Catalogue, Hypothesis, Predicate
-from forensics.timeline.exact import Matched, Stratum, holm, matched
+from forensics.timeline.exact import Matched, Stratum, matched
 
 STANDS, EXPLAINED, FALLS, NOT_TESTABLE = "stands", "explained", "falls", "not_testable"
 _SAME = 1e-6

@@ -1,11 +1,11 @@
--- question: what did the recipient of a fragment receive, in text and in tokens, and where does the fragment stand in it?
+-- question: what did the recipient of a fragment receive, in text and in tokens, and where does the fragment end in it?
 -- inputs:   fragments, contents, requests, request_settings, record_settings, divergences
 -- grain:    one row
 -- parameters: fragment
 -- order:    none
 -- Tokens only where the engine logged some and knew the very text that the fragment stands in.
 WITH asked AS (
-    SELECT f.request, f.field, f."start", f."end", f.content, c.text
+    SELECT f.request, f.field, f."end", c.text
     FROM fragments AS f
     INNER JOIN contents AS c ON c.content = f.content
     WHERE f.fragment_id = $fragment
@@ -24,7 +24,7 @@ tokens AS (
       )
     GROUP BY q.request
 )
-SELECT a.request, a.text, a."start", a."end", r.output_ids
+SELECT a.text, a."end", r.output_ids
 FROM asked AS a
 LEFT JOIN tokens AS t ON t.request = a.request
 LEFT JOIN record_settings AS r ON r.record = t.output

@@ -1,6 +1,6 @@
 -- question: which fragments are worth a replay, the clearest first?
 -- inputs:   fragments, verdicts, rejected_fragments, joined_requests
--- grain:    one row per fragment that is probable or better, or undetermined by scope, and was not rejected
+-- grain:    one row per fragment that was not rejected
 -- parameters: none
 -- order:    verdict, net bits, fragment_id
 -- The best fragment of every recipient comes before the second of any.
@@ -17,7 +17,7 @@ WITH told AS (
     LEFT JOIN verdicts AS v ON v.fragment_id = f.fragment_id
     WHERE f.fragment_id NOT IN (SELECT fragment_id FROM rejected_fragments)
 )
-SELECT fragment_id, request, kind, verdict, net_bits, prompt_state
+SELECT fragment_id, request, kind, verdict, prompt_state
 FROM told
 ORDER BY
     verdict NOT IN ('confirmed', 'probable'),

@@ -4,7 +4,7 @@
 -- parameters: fragment, units (list of isolation units), length (tokens of the prompt to match)
 -- order:    difference in length, request
 -- A request that the fragment appears in is no wrong source, whether it is named as one or not.
-SELECT j.request, j.prompt_tokens
+SELECT j.request
 FROM joined_requests AS j
 WHERE j.prompt_state = 'full'
   AND j.isolation_unit IS NOT NULL

@@ -3,7 +3,7 @@
 -- grain:    one row per appearance of the fragment whose tenant is named as a source
 -- parameters: fragment
 -- order:    rank
-SELECT rank, request, side, field, "start", "end"
+SELECT request, field, "start", "end"
 FROM appearances
 WHERE fragment_id = $fragment AND named
 ORDER BY rank, request

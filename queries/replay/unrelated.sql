@@ -11,7 +11,7 @@ WITH shared_ids AS (
     GROUP BY request_id
     HAVING count(DISTINCT request) > 1
 )
-SELECT j.request, j.prompt_tokens, j.completion_tokens
+SELECT j.request, j.prompt_tokens
 FROM joined_requests AS j
 WHERE j.prompt_state = 'full'
   AND j.isolation_unit IS NOT NULL

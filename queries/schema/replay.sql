@@ -23,8 +23,7 @@ CREATE TABLE IF NOT EXISTS trials (
     problem      VARCHAR NOT NULL,              -- why it does not count, else empty
     started      VARCHAR[],                     -- keys in the order in which they were sent
     idle         BOOLEAN,                       -- whether the server was empty afterwards
-    milliseconds BIGINT,
-    log_likelihood_ratio DOUBLE
+    milliseconds BIGINT
 );
 
 -- One row per leak of a plan that was run.

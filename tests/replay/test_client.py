@@ -23,7 +23,7 @@ from forensics.replay.run import Options
 from forensics.replay.servers import command, differences, settings, unmet
 from forensics.replay.whole import replay
 from tests.support.fake_sglang_server import FakeServer
-from tests.support.replay_plans import ARMS, COMPANY, RECIPIENT, SOURCE, arm, chat, in_case, plan, request
+from tests.support.replay_plans import ARMS, RADIX_OFF, RECIPIENT, SOURCE, chat, in_case, plan, request
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def server() -> Iterator[FakeServer]:
 def test_another_machine_is_refused_unless_it_is_allowed(url: str) -> None:
     with pytest.raises(UsageError, match="allow-remote"):
         address(url)
-    assert not address(url, allow_remote=True).loopback
+    assert address(url, allow_remote=True).base == address(url, allow_remote=True).shown
 
 
 def test_a_name_is_looked_up_once_and_all_its_addresses_count(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +51,7 @@ def test_a_name_is_looked_up_once_and_all_its_addresses_count(monkeypatch: pytes
 
     monkeypatch.setattr(socket, "getaddrinfo", found("127.0.0.1"))
     one = address("http://engine.example:8000/prefix/")
-    assert (one.base, one.host, one.loopback) == ("http://127.0.0.1:8000/prefix", "engine.example:8000", True)
+    assert (one.base, one.host) == ("http://127.0.0.1:8000/prefix", "engine.example:8000")
     monkeypatch.setattr(socket, "getaddrinfo", found("127.0.0.1", "198.51.100.7"))
     with pytest.raises(UsageError, match="allow-remote"):
         address("http://engine.example:8000")
@@ -271,17 +271,7 @@ def test_servers_of_our_own_are_started_for_their_arms_and_stopped(tmp_path: Pat
         request(RECIPIENT, at_ms=60, after=(SOURCE,)),
         *plan().requests[2:],
     )
-    off = arm(
-        "radix_off",
-        SOURCE,
-        RECIPIENT,
-        COMPANY,
-        switch="radix_off",
-        flags=("--disable-radix-cache",),
-        server="own",
-        trials=3,
-    )
-    path = in_case(tmp_path / "case", plan(requests, (*ARMS, off), trials=3))
+    path = in_case(tmp_path / "case", plan(requests, (*ARMS, RADIX_OFF), trials=3))
     found = replay(path, Options(template=TEMPLATE, trials=3, seconds=5.0))
     arms = {one.name: one for one in found.verdicts[0].arms}
     assert arms["radix_off"].trials == 3 and arms["radix_off"].hits == 0 and arms["original"].trials == 3
@@ -290,17 +280,7 @@ def test_servers_of_our_own_are_started_for_their_arms_and_stopped(tmp_path: Pat
 
 
 def test_a_server_that_does_not_keep_its_flags_is_not_used(tmp_path: Path) -> None:
-    off = arm(
-        "radix_off",
-        SOURCE,
-        RECIPIENT,
-        COMPANY,
-        switch="radix_off",
-        flags=("--disable-radix-cache",),
-        server="own",
-        trials=1,
-    )
-    path = in_case(tmp_path / "case", plan(arms=(off,)))
+    path = in_case(tmp_path / "case", plan(arms=(RADIX_OFF,)))
     found = replay(path, Options(template=f"{TEMPLATE} --ignores", seconds=5.0))
     (reason,) = {one.skipped for one in found.verdicts[0].arms}
     assert reason == "the server that was started does not have --disable-radix-cache by its own word"

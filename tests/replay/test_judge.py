@@ -7,13 +7,14 @@ import hashlib
 import pytest
 
 from forensics.replay.hits import Matcher
-from forensics.replay.judge import carried_over, exceeds, holm, interval, judge
+from forensics.replay.judge import carried_over, judge
 from forensics.replay.records import SCHEMA, Exchange, Trial
 from tests.support.replay_plans import (
     ARMS,
     COMPANY,
     MARKS,
     OTHER,
+    RADIX_OFF,
     RECIPIENT,
     SOURCE,
     TEXTS,
@@ -28,7 +29,6 @@ OWN, FOREIGN, STRANGE, CLEAN = (
     TEXTS["t0005"].split("\n")[1],
     "I have nothing to say about that.",
 )
-RADIX = arm("radix_off", SOURCE, RECIPIENT, COMPANY, switch="radix_off", flags=("--disable-radix-cache",))
 SINGLE = arm("max_running_1", SOURCE, RECIPIENT, COMPANY, switch="max_running_1", flags=("--max-running-requests", "1"))
 
 
@@ -39,7 +39,7 @@ def sha(text: str) -> str:
 def trial(name: str, number: int, answer: str, outcome: str = "finished", washout: str = "", **source: str) -> Trial:
     """A trial whose recipient got `answer`. source: outcome and error of the planned source."""
     each = []
-    for one in {each.name: each for each in (*ARMS, RADIX, SINGLE)}[name].requests:
+    for one in {each.name: each for each in (*ARMS, RADIX_OFF, SINGLE)}[name].requests:
         text, ended, error = ("", "cancelled", "") if one != RECIPIENT else (answer, outcome, "")
         if one == SOURCE:
             ended, error = source.get("source", "cancelled"), source.get("error", "")
@@ -61,16 +61,13 @@ def verdict(*more: Trial, arms: object = None, **answers: list[str]) -> tuple[st
     return found.verdict, found.because
 
 
-def test_exact_figures() -> None:
-    # Clopper-Pearson limits from published tables: 5 of 5 and 1 of 10 at 95 %; 0 of 5 one-sided is 1 - 0.05^(1/5).
-    assert interval(5, 5)[0] == pytest.approx(0.4782, abs=1e-4)
-    assert interval(1, 10) == (pytest.approx(0.0025, abs=1e-4), pytest.approx(0.4450, abs=1e-4))
-    assert interval(0, 5)[1] == pytest.approx(1 - 0.05**0.2)
-    # Fisher: all of 3 against none of 3 is one arrangement of 20.
-    assert exceeds((3, 3), (0, 3)) == pytest.approx(1 / 20)
-    assert exceeds((5, 5), (0, 5)) == pytest.approx(1 / 252)
-    assert exceeds((0, 3), (0, 3)) == 1.0
-    assert holm({"a": 0.01, "b": 0.04, "c": 0.03}) == pytest.approx({"a": 0.03, "c": 0.06, "b": 0.06})
+def test_arms_have_exact_intervals() -> None:
+    (leak,), _ = judge(plan(), TEXTS, trials(alone=[OWN] * 5, original=[FOREIGN] * 5), RESPONSES, {})
+    found = {one.name: (one.low, one.high) for one in leak.arms}
+    # Clopper-Pearson, 5 of 5 from published tables; none of 5 one-sided is 1 - 0.05^(1/5); of nothing all is open.
+    assert found["original"] == (pytest.approx(0.4782, abs=1e-4), 1.0)
+    assert found["alone"] == (0.0, pytest.approx(1 - 0.05**0.2))
+    assert found["control"] == (0.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -108,13 +105,13 @@ def test_what_it_says() -> None:
 
 def test_a_switch_cures_only_where_it_is_told_apart() -> None:
     base = {"alone": [OWN] * 5, "control": [OWN] * 5, "original": [FOREIGN] * 5}
-    both = (RADIX, SINGLE)
+    both = (RADIX_OFF, SINGLE)
     assert verdict(**base, radix_off=[OWN] * 5, max_running_1=[OWN] * 5, arms=both)[0] == "cured_by_radix_off"
     assert verdict(**base, radix_off=[FOREIGN] * 5, max_running_1=[OWN] * 5, arms=both)[0] == "cured_by_max_running_1"
     assert verdict(**base, radix_off=[FOREIGN] + [OWN] * 4, arms=both)[0] == "reproduced_in_company"  # it still leaks
     three = {name: answers[:3] for name, answers in base.items()}
     # 3 of 3 against 0 of 3 is p = 0.05: enough for one switch, not for two.
-    assert verdict(**three, radix_off=[OWN] * 3, arms=(RADIX,))[0] == "cured_by_radix_off"
+    assert verdict(**three, radix_off=[OWN] * 3, arms=(RADIX_OFF,))[0] == "cured_by_radix_off"
     assert verdict(**three, radix_off=[OWN] * 3, max_running_1=[OWN] * 3, arms=both)[0] == "reproduced_in_company"
     assert verdict(alone=[OWN] * 5, control=[OWN] * 5, original=[OWN] * 5, radix_off=[OWN] * 5, arms=both)[0] == (
         "not_reproduced"

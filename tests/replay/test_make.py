@@ -20,6 +20,7 @@ from forensics.case.errors import UsageError
 from forensics.case.store import Case
 from forensics.replay.make import Parameters, make_plan
 from forensics.replay.plan import Arm, Plan, PlannedRequest, read_plan
+from forensics.replay.servers import Need
 
 SECRET = "Record of Goran Solberg: file CO-4818-453, 31 Copperfield Row, about a crate of tiles from Villarosa."
 
@@ -154,8 +155,7 @@ def test_switches_say_what_they_need(planned: tuple[Plan, Path, Case]) -> None:
         "alone", "control", "original", "radix_force_miss", "radix_off", "overlap_off", "max_running_1",
         "max_running_2", "chunked_off", "deterministic",
     ]  # fmt: skip
-    assert {arm.server for arm in found.values() if arm.switch is None} == {"same"}
-    assert {arm.server for arm in found.values() if arm.switch is not None} == {"own"}
+    assert {name for name, arm in found.items() if Need.of(arm).plain} == {"alone", "control", "original"}
     assert found["radix_force_miss"].environment == {"SGLANG_RADIX_FORCE_MISS": "1"}
     assert found["chunked_off"].flags == ("--chunked-prefill-size", "-1")
     assert all(found[name].requests == found["original"].requests for name in found if found[name].switch)
@@ -171,6 +171,7 @@ def test_a_switch_that_was_set_already_is_no_arm(world: World, tmp_path: Path) -
     assert list(arms(plan)) == [
         "alone", "control", "original", "max_running_1", "chunked_off", "deterministic", "fixed",
     ]  # fmt: skip
+    assert Need.of(arms(plan)["fixed"]) == Need((), (), fixed=True)
     assert plan.engine.flags["disable_overlap_schedule"] == "true"
     assert plan.engine.version is None
 
@@ -216,6 +217,21 @@ def test_one_id_of_two_calls_stays_one(world: World, tmp_path: Path) -> None:
     rids = {key: plan.request(key).rid for key in (*leak.sources, leak.recipient, *leak.company)}
     assert rids[leak.recipient] == rids[leak.sources[0]] != rids[leak.company[0]]
     assert "job" not in "".join(rids.values())
+
+
+@pytest.mark.parametrize("vantage", ["client", "engine"])
+def test_a_prompt_that_two_vantages_saw_is_sent_once(
+    world: World, planned: tuple[Plan, Path, Case], vantage: str, tmp_path: Path
+) -> None:
+    twin = len(world.builder.requests)
+    world.builder.requests.append({**world.builder.requests[world.recipient], "key": twin, "vantage": vantage})
+    world.builder.uses += [{**use, "key": twin} for use in world.builder.uses if use["request"] == world.recipient]
+    with world.write(tmp_path / "seen twice") as case:
+        twice, path = make_plan(case, Parameters())
+    once, before, _ = planned
+    assert read_plan(path)[1] == read_plan(before)[1]
+    seen, seen_once = (made.request(made.leaks[0].recipient) for made in (twice, once))
+    assert (seen.messages, seen.assumed) == (seen_once.messages, seen_once.assumed)
 
 
 def test_a_long_silence_is_shortened(world: World, tmp_path: Path) -> None:

@@ -11,82 +11,26 @@ import pytest
 
 from forensics.case.errors import HashMismatch, MissingInput, UsageError
 from forensics.case.store import Case
-from forensics.replay.plan import (
-    SCHEMA,
-    Arm,
-    Engine,
-    Leak,
-    Message,
-    Plan,
-    PlannedRequest,
-    read_plan,
-    sealed,
-    write_plan,
-)
+from forensics.replay.plan import Arm, Leak, Message, Plan, PlannedRequest, read_plan, sealed, write_plan
+from tests.support import replay_plans
 
 TEXTS = {"t0001": "You are a helper.", "t0002": "The number is 4711.", "t0003": "What is the number?"}
 
 
 def request(key: str, **other: Any) -> PlannedRequest:
-    whole: dict[str, Any] = {
-        "key": key,
-        "rid": f"replay-{key}",
-        "tenant_ref": "T-1",
-        "endpoint": "chat",
-        "messages": (Message("system", "t0001"), Message("user", "t0002")),
-        "prompt": None,
-        "prompt_tokens": 12,
-        "max_new_tokens": 8,
-        "sampling": {"temperature": 0},
-        "cache_salt": None,
-        "extra_key": None,
-        "stream": False,
-        "at_ms": 0,
-        "abort_ms": None,
-        "abort_tokens": None,
-        "took_ms": 40,
-        "after": (),
-        "retry_of": None,
-        "assumed": ("sampling.top_p",),
-    }
-    return PlannedRequest(**{**whole, **other})
+    messages = (Message("system", "t0001"), Message("user", "t0002"))
+    return replay_plans.request(key, **{"endpoint": "chat", "prompt": None, "messages": messages, **other})
 
 
 def arm(**other: Any) -> Arm:
-    whole: dict[str, Any] = {
-        "name": "original",
-        "leak": "f1",
-        "requests": ("r0001", "r0002"),
-        "scene": "timed",
-        "switch": None,
-        "flags": (),
-        "environment": {},
-        "server": "same",
-        "trials": 3,
-    }
-    return Arm(**{**whole, **other})
+    return replace(replay_plans.arm("original", "r0001", "r0002"), **other)
 
 
 def plan(**other: Any) -> Plan:
-    whole: dict[str, Any] = {
-        "schema": SCHEMA,
-        "plan_id": "",
-        "case_id": "c",
-        "text": "surrogate",
-        "reason": None,
-        "seed": 7,
-        "trials": 3,
-        "tokens": "estimated",
-        "models": ("m",),
-        "engine": Engine("sglang", None, {}),
-        "leaks": (Leak("f1", "verbatim", "r0001", ("r0002",), (), (), 500, ("M3",), {"r0002": ("KQ-4711",)}),),
-        "requests": (request("r0001", at_ms=3), request("r0002", messages=(), prompt="t0003", endpoint="generate")),
-        "arms": (arm(), arm(name="alone", requests=("r0001",), scene="sequential")),
-        "assumed": ("The logs do not tell the seed.",),
-        "left_out": (),
-        "texts_sha256": "",
-    }
-    return Plan(**{**whole, **other})
+    leak = Leak("f1", "verbatim", "r0001", ("r0002",), (), (), 500, ("M3",), {"r0002": ("KQ-4711",)})
+    requests = (request("r0001", at_ms=3), request("r0002", messages=(), prompt="t0003", endpoint="generate"))
+    arms = (arm(), arm(name="alone", requests=("r0001",), scene="sequential"))
+    return replay_plans.unsealed(**{"requests": requests, "arms": arms, "leaks": (leak,), **other})
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from forensics.case.errors import HashMismatch
-from forensics.replay.records import SCHEMA, Book, Trial, aside, check_whole, digest, read_responses, read_trials
+from forensics.replay.records import SCHEMA, Book, Trial, check_whole, digest, read_responses, read_trials
 
 
 def trial(number: int, text: str = "") -> Trial:
@@ -60,8 +60,9 @@ def test_earlier_files_are_put_aside_and_never_overwritten(tmp_path: Path) -> No
     for number in (1, 2):
         for path in paths:
             path.write_text(str(number), encoding="utf-8")
-        aside(paths)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        with Book.open(*paths, fresh=paths):
+            pass
+    assert sorted(path.name for path in tmp_path.glob("*.jsonl")) == [
         "responses.1.jsonl", "responses.2.jsonl", "trials.1.jsonl", "trials.2.jsonl",
     ]  # fmt: skip
     assert (tmp_path / "trials.1.jsonl").read_text() == "1"

@@ -23,6 +23,7 @@ from tests.support.replay_plans import (
     COMPANY,
     MARKS,
     OTHER,
+    RADIX_OFF,
     RECIPIENT,
     SOURCE,
     TEXTS,
@@ -90,6 +91,16 @@ def test_a_poisoned_prefix_needs_the_company_that_poisons_it(tmp_path: Path, ser
     )
     made = plan(requests, arms, leaks=(_leak(company=("r0006",), unrelated=(OTHER,)),))
     assert rates(played(tmp_path / "case", server, made))["original"] == (3, 3)
+
+
+def test_who_comes_in_the_same_millisecond_is_not_waited_for_before_it_is_sent(
+    tmp_path: Path, server: FakeServer
+) -> None:
+    requests = (request(SOURCE), request(RECIPIENT, after=(COMPANY,)), request(COMPANY, after=(SOURCE,)), *CANCELS[3:])
+    found = played(tmp_path / "case", server, plan(requests), arms=("original",), trials=1)
+    assert found.trials == 1
+    (line,) = next((tmp_path / "case").glob("replay/*/trials.jsonl")).read_bytes().splitlines()
+    assert orjson.loads(line)["order"] == [SOURCE, RECIPIENT, COMPANY]
 
 
 def _leak(**other: Any) -> Any:
@@ -240,6 +251,22 @@ def test_the_order_is_interleaved_and_always_the_same() -> None:
     assert len({tuple(one) for one in rounds}) > 1
 
 
+def test_a_fragment_is_named_by_a_beginning_that_it_alone_has() -> None:
+    one = plan()
+    leaks = tuple(_leak(fragment_id=name) for name in ("f1", "f12", "f2"))
+    arms = tuple(arm("alone", RECIPIENT, leak=leak.fragment_id, trials=1) for leak in leaks)
+    made = plan(one.requests, arms, leaks=leaks)
+
+    def named(*given: str) -> list[str]:
+        return sorted(job[0].leak for job in ordered(made, Options("http://x", fragments=given)))
+
+    assert named("f1", "f2") == ["f1", "f2"]
+    assert named("f12") == ["f12"]
+    for given in (("f1", "f3"), ("f",)):
+        with pytest.raises(UsageError, match="--fragment"):
+            named(*given)
+
+
 def test_a_paused_scene_is_one_batch_and_never_aborts(tmp_path: Path, server: FakeServer) -> None:
     arms = (arm("alone", RECIPIENT), arm("original", SOURCE, RECIPIENT, COMPANY, scene="paused", trials=2))
     requests = tuple(request(one.key) for one in CANCELS)
@@ -326,14 +353,9 @@ def test_another_ones_traffic_stops_the_run(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_an_arm_that_needs_other_flags_is_skipped_with_its_reason(tmp_path: Path, server: FakeServer) -> None:
-    off = arm(
-        "radix_off", SOURCE, RECIPIENT, COMPANY, switch="radix_off", flags=("--disable-radix-cache",), server="own"
-    )
-    fixed = arm("fixed", SOURCE, RECIPIENT, COMPANY, switch="fixed", server="own")
-    miss = arm(
-        "miss", SOURCE, RECIPIENT, switch="radix_force_miss", environment={"SGLANG_RADIX_FORCE_MISS": "1"}, server="own"
-    )
-    found = played(tmp_path / "case", server, plan(arms=(*ARMS, off, fixed, miss)))
+    fixed = arm("fixed", SOURCE, RECIPIENT, COMPANY, switch="fixed")
+    miss = arm("miss", SOURCE, RECIPIENT, switch="radix_force_miss", environment={"SGLANG_RADIX_FORCE_MISS": "1"})
+    found = played(tmp_path / "case", server, plan(arms=(*ARMS, RADIX_OFF, fixed, miss)))
     reasons = {one.name: one.skipped for one in found.verdicts[0].arms if one.skipped}
     assert "--disable-radix-cache" in reasons["radix_off"] and "--server-template" in reasons["radix_off"]
     assert "--fixed-server" in reasons["fixed"] and "SGLANG_RADIX_FORCE_MISS=1" in reasons["miss"]
@@ -341,13 +363,12 @@ def test_an_arm_that_needs_other_flags_is_skipped_with_its_reason(tmp_path: Path
 
 def test_a_server_of_the_fixed_build_and_one_with_the_flag_already(tmp_path: Path, server: FakeServer) -> None:
     server.fault.slot = True
-    fixed = arm("fixed", SOURCE, RECIPIENT, COMPANY, switch="fixed", server="own")
+    fixed = arm("fixed", SOURCE, RECIPIENT, COMPANY, switch="fixed")
     with FakeServer(Fault(holds=HELD), version="0.5.24").running() as other:
         found = played(tmp_path / "case", server, plan(arms=(*ARMS, fixed)), fixed_server=other.url)
     assert found.verdicts[0].verdict == "cured_by_fixed" and found.verdicts[0].cures == ("fixed",)
-    off = arm("radix_off", SOURCE, RECIPIENT, switch="radix_off", flags=("--disable-radix-cache",), server="own")
     with FakeServer(flags={"disable_radix_cache": True}).running() as same:
-        found = played(tmp_path / "other", same, plan(arms=(*ARMS, off)))
+        found = played(tmp_path / "other", same, plan(arms=(*ARMS, RADIX_OFF)))
     assert "tests nothing" in {one.name: one.skipped for one in found.verdicts[0].arms}["radix_off"]
 
 
@@ -384,8 +405,13 @@ def test_a_second_run_of_the_same_plan_waits_for_nobody(tmp_path: Path, server: 
 
     path = in_case(tmp_path / "case", plan())
     restricted = tmp_path / "case" / "restricted" / "replay" / path.parent.name / "responses.jsonl"
-    with Book.open(path.parent / "trials.jsonl", restricted), pytest.raises(UsageError, match="another"):
-        replay(path, Options(server.url))
+    trials = path.parent / "trials.jsonl"
+    with Book.open(trials, restricted):
+        trials.write_bytes(b"")
+        for fresh in (False, True):
+            with pytest.raises(UsageError, match="another"):
+                replay(path, Options(server.url, fresh=fresh))
+        assert trials.exists()  # --fresh puts nothing aside that another process writes
 
 
 def test_ctrl_c_in_a_paused_scene_lets_the_server_go_on(tmp_path: Path, server: FakeServer) -> None:

@@ -22,6 +22,8 @@ from forensics.case.errors import MissingInput, UsageError
 from forensics.case.explain import explain
 from forensics.case.store import Case
 from forensics.replay.address import address
+from forensics.replay.client import Client
+from forensics.replay.replies import Nonsense
 from forensics.replay.scoring import Parameters, score
 
 SECRET = "Goran Solberg file CO 4818 at Copperfield Row about a crate of tiles"
@@ -150,3 +152,16 @@ def test_originals_need_a_reason_and_a_server(tmp_path: Path) -> None:
             score(case, Parameters(), address("http://127.0.0.1:9"))
         with pytest.raises(MissingInput, match="no server answers"):
             score(case, Parameters(reason="asked"), address("http://127.0.0.1:9"))
+
+
+def test_no_text_stays_in_the_servers_cache_whatever_comes(
+    tmp_path: Path, server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def nonsense(*_: Any) -> None:
+        raise Nonsense("nonsense")
+
+    monkeypatch.setattr(Client, "score", nonsense)
+    url, asked = server
+    with written(tmp_path / "case", 1) as case, pytest.raises(UsageError, match="can score"):
+        score(case, Parameters(reason="asked"), address(url))
+    assert asked[-1][0] == "/flush_cache"

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.case.errors import MissingInput, UsageError
+from forensics.replay.canaries import Original
 from forensics.replay.segments import GRAM, segments, word_grams
 from forensics.replay.stand_ins import StandIns, is_kept, shared_length
-from forensics.replay.surrogates import LIMIT, Original, TokenizerFile, surrogates
+from forensics.replay.surrogates import LIMIT, TokenizerFile, surrogates
 
 SYSTEM = (
     "<|im_start|>system\nYou work for the harbour office of {name}. Answer from the records that you are given and from "

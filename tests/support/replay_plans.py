@@ -44,7 +44,7 @@ def arm(name: str, *requests: str, **other: Any) -> Arm:
     """An arm of the one leak."""
     whole: dict[str, Any] = {
         "name": name, "leak": "f1", "requests": requests, "scene": "timed", "switch": None, "flags": (),
-        "environment": {}, "server": "same", "trials": 3,
+        "environment": {}, "trials": 3,
     }  # fmt: skip
     return Arm(**{**whole, **other})
 
@@ -63,9 +63,16 @@ ARMS = (
     arm("original", SOURCE, RECIPIENT, COMPANY),
 )
 
+RADIX_OFF = arm("radix_off", SOURCE, RECIPIENT, COMPANY, switch="radix_off", flags=("--disable-radix-cache",))
+
 
 def plan(requests: tuple[PlannedRequest, ...] = CANCELS, arms: tuple[Arm, ...] = ARMS, **other: Any) -> Plan:
     """A sealed plan of one leak."""
+    return sealed(unsealed(requests, arms, **other), TEXTS)
+
+
+def unsealed(requests: tuple[PlannedRequest, ...], arms: tuple[Arm, ...], **other: Any) -> Plan:
+    """The same as it is before it is checked and has an id."""
     leak = Leak(
         "f1", "verbatim", RECIPIENT, (SOURCE,), (COMPANY,), (STRANGER, OTHER), 500, ("M3",), {SOURCE: (MARKS[0],)}
     )
@@ -74,7 +81,7 @@ def plan(requests: tuple[PlannedRequest, ...] = CANCELS, arms: tuple[Arm, ...] =
         "tokens": "estimated", "models": ("m",), "engine": Engine("sglang", None, {}), "leaks": (leak,),
         "requests": requests, "arms": arms, "assumed": (), "left_out": (), "texts_sha256": "",
     }  # fmt: skip
-    return sealed(Plan(**{**whole, **other}), TEXTS)
+    return Plan(**{**whole, **other})
 
 
 def in_case(root: Path, made: Plan) -> Path:

@@ -1,4 +1,4 @@
-"""The matched test against values known from elsewhere: McNemar, Clopper-Pearson, R's p.adjust, plain enumeration."""
+"""The matched test against values known from elsewhere: McNemar, Clopper-Pearson, plain enumeration."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from forensics.timeline.exact import Stratum, holm, matched
+from forensics.timeline.exact import Stratum, matched
 
 
 def test_one_control_each_is_mcnemars_exact_test() -> None:
@@ -58,9 +58,3 @@ def test_tables_that_say_nothing_say_so() -> None:
     assert (never.odds_ratio, never.low, never.p_value) == (0.0, 0.0, 1.0)
     single = matched([Stratum(True, 0, 20)])
     assert single.p_value == single.least_p == pytest.approx(1 / 21)
-
-
-def test_holm_as_r_gives_it() -> None:
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([0.6, 0.9]) == [1.0, 1.0]
-    assert holm([]) == []
