@@ -11,7 +11,7 @@ import difflib
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 import orjson
 import pyarrow as pa
@@ -153,7 +153,7 @@ def _render(
     regimes = duties.chosen(countries)
     asked = frozenset(key for regime in regimes for key in regime.keys)
     facts = fields(view, window, listed, said, asked, (version, former))
-    aware = _moment(said.get("aware"))
+    aware = said["aware"].moment if "aware" in said else None
     shown = [key for key, _ in OWNERS if key not in NOT_ROWS and (key not in SINGLE or key in asked)]
     language, fallback = _language(view.language)
     values = {
@@ -237,10 +237,6 @@ def changes_of(case: Case, notice: Notice) -> dict[str, bytes]:
     if notice.version == 1 or notice.released:
         return {}
     return {f"notify/{notice.tenant_ref}/changes-v{notice.version}.diff": _changes(case, notice)}
-
-
-def _moment(fact: Said | None) -> datetime | None:
-    return None if fact is None else datetime.fromisoformat(fact.value.replace("Z", "+00:00")).astimezone(UTC)
 
 
 def _minute(moment: datetime | None) -> str | None:
