@@ -78,7 +78,7 @@ class _Work:
     def __init__(self, path: str) -> None:
         self.path = path
         self.found = Unfolded()
-        self.seen: set[str] = set()
+        self.seen: dict[str, int] = {}  # text and the least depth at which it was met
         self.left = MOST_BYTES
 
     def raw(self, place: str, data: bytes, depth: int) -> None:
@@ -131,10 +131,12 @@ class _Work:
 
     def text(self, place: str, text: str, depth: int) -> None:
         """A text, and what stands in it behind one more layer of writing."""
-        if text in self.seen:
+        met = self.seen.get(text)
+        if met is not None and met <= depth:
             return
-        self.seen.add(text)
-        self.found.views.append(View(self.path, place, text))
+        self.seen[text] = depth
+        if met is None:
+            self.found.views.append(View(self.path, place, text))
         if depth >= DEPTH:
             return
         for how, inner in _layers(text):
