@@ -245,7 +245,6 @@ _WORDS = (
     "this customer's own requests in the evidence that could not be examined",
     "verdicts: confirmed, probable, possible, undetermined",
     "first affected response, down to the minute",
-    "candidates by the customer's country; a person decides which apply, and sets when the sender was aware",
 )
 
 

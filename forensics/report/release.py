@@ -27,7 +27,7 @@ from forensics.case.store import Case
 from forensics.report.egress import Hit
 from forensics.report.fields import ADDRESS, FIXED, KEYS
 from forensics.report.gate import allowed_texts, held_back
-from forensics.report.notices import FILES, Notice, Settings, file_name, render_notices
+from forensics.report.notices import CHANGES, FILES, Notice, Settings, file_name, render_notices
 
 STATUSES = ("known", "estimated", "not_applicable")
 UNKNOWN = "UNKNOWN - TO FILL"
@@ -282,8 +282,8 @@ def release(
         _ready(_state(case, notice), set(acknowledged))
     files: dict[str, bytes] = {}
     for notice in notices:
-        names = [file_name(name, notice.version) for name in FILES]
-        names += [f"changes-v{notice.version}.diff"] if notice.version > 1 else []
+        parts = (*FILES, CHANGES) if notice.version > 1 else FILES
+        names = {file_name(name, notice.version) for name in parts}
         for path, data in _lying(case, [f"notify/{notice.tenant_ref}"]).items():
             if path.rpartition("/")[2] in names:
                 files[path] = undrafted(path, data)

@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forensics.case.bag import Content, write_bag
-from forensics.case.errors import EgressBlocked, MissingInput, UsageError
+from forensics.case.errors import MissingInput, UsageError
 from forensics.case.pseudonyms import Pseudonyms, load_pseudonyms
 from forensics.case.seal import files_of
 from forensics.case.signature import Signer
 from forensics.case.store import Case
-from forensics.case.words import counted
 from forensics.report.exports import ocsf, timeline, veris
 from forensics.report.exports.facts import Facts, load_facts
-from forensics.report.gate import allowed_texts, held_back
+from forensics.report.gate import allowed_texts, blocked, held_back
 
 SINGLE = {"ocsf": "ocsf.json", "veris": "veris.json", "timesketch": "timeline.jsonl", "perfetto": "trace.json"}
 BAG = "bag"
@@ -147,11 +146,7 @@ def _check(case: Case, files: dict[str, bytes]) -> None:
     """Nothing is left unchecked: a file of a kind that cannot be read holds everything back."""
     hits = held_back(case, files, (*allowed_texts(case).texts, *OWN_WORDS))
     if hits:
-        first = hits[0]
-        raise EgressBlocked(
-            f"{counted(len(hits), 'file')} would let out text; the first is {first.path}: it "
-            f"holds {first.why}; nothing was written"
-        )
+        raise blocked(hits)
 
 
 def _write(path: Path, name: str, data: bytes, *, force: bool) -> Exported:
