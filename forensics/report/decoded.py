@@ -2,8 +2,9 @@
 
 A file is given as several views: the text as it stands; markup with tags gone and entities undone; the strings of JSON
 (notebooks too); backslash, percent and quoted-printable escapes undone; what base64 and hexadecimal hold; members of
-zip archives and gzip streams; and all of that again of what was found, three deep. Bounded: what is too large, too deep
-or no text is named in `unread`, so that nobody takes it for checked.
+zip archives and gzip streams; and all of that again of what was found, three deep. Bounded: what is too large, no text,
+or an archive too deep is named in `unread`, so that nobody takes it for checked; a text written in more than three
+layers is a view as it stands there, its inner layers are not undone.
 """
 
 from __future__ import annotations
