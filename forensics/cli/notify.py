@@ -61,7 +61,7 @@ def draft(
 
     def work(terminal: Terminal) -> Result:
         from forensics.pipeline import draft_letters
-        from forensics.report.release import Setting, aware_time, read_settings
+        from forensics.report.release import Setting, read_settings
 
         facts = read_settings(fill) if fill is not None else []
         for pair in set_ or []:
@@ -70,7 +70,7 @@ def draft(
                 raise UsageError("--set needs KEY=VALUE")
             facts.append(Setting(tenant, key.strip(), value.strip()))
         if aware_at is not None:
-            facts.append(Setting("", "aware", aware_time(aware_at)))
+            facts.append(Setting("", "aware", aware_at))
         settings = {"on_block": "raise", "clear": clear, "not_examined": not_examined}
         with terminal.progress() as progress:
             summary, candidates = draft_letters(case, facts, by, settings, progress)

@@ -2,8 +2,9 @@
 
 A file is given as several views: the text as it stands; markup with tags gone and entities undone; the strings of JSON
 (notebooks too); backslash, percent and quoted-printable escapes undone; what base64 and hexadecimal hold; members of
-zip archives and gzip streams; and all of that again of what was found, three deep. Bounded: what is too large, too deep
-or no text is named in `unread`, so that nobody takes it for checked.
+zip archives and gzip streams; and all of that again of what was found, three deep. Bounded: what is too large, no text,
+or an archive too deep is named in `unread`, so that nobody takes it for checked; a text written in more than three
+layers is a view as it stands there, its inner layers are not undone.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class _Work:
     def __init__(self, path: str) -> None:
         self.path = path
         self.found = Unfolded()
-        self.seen: set[str] = set()
+        self.seen: dict[str, int] = {}  # text and the least depth at which it was met
         self.left = MOST_BYTES
 
     def raw(self, place: str, data: bytes, depth: int) -> None:
@@ -131,10 +132,12 @@ class _Work:
 
     def text(self, place: str, text: str, depth: int) -> None:
         """A text, and what stands in it behind one more layer of writing."""
-        if text in self.seen:
+        met = self.seen.get(text)
+        if met is not None and met <= depth:
             return
-        self.seen.add(text)
-        self.found.views.append(View(self.path, place, text))
+        self.seen[text] = depth
+        if met is None:
+            self.found.views.append(View(self.path, place, text))
         if depth >= DEPTH:
             return
         for how, inner in _layers(text):

@@ -169,8 +169,8 @@ def overview(countries: tuple[str, ...], facts: dict[str, Any], aware: datetime 
 
 
 def words_of_rules() -> tuple[str, ...]:
-    """The words of the shipped rules, which letters quote."""
-    return tuple(
+    """The words of the shipped rules and of what is said of them, which letters quote."""
+    quoted = (
         text
         for regime in regimes()
         for text in (
@@ -178,7 +178,8 @@ def words_of_rules() -> tuple[str, ...]:
             *(part for clock in regime.clocks for part in (clock.name, clock.to, clock.article, clock.text)),
             *(part for field in regime.fields for part in (field.name, field.article)),
         )
-    ) + tuple(name for name, _, _ in not_shipped())
+    )
+    return (*quoted, *(name for name, _, _ in not_shipped()), NOTE)
 
 
 def _iso(moment: datetime | None) -> str | None:

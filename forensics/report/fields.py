@@ -6,6 +6,7 @@ One entry per key, always all of them: a fact that nobody knows yet is one that 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from forensics.report.letters import BAND, OwnSpan, TenantView
@@ -96,6 +97,15 @@ class Said:
     value: str
     status: str
     basis: str
+
+    @property
+    def moment(self) -> datetime | None:
+        """The value as a time, UTC where it names no offset; None where it is no time: an estimate may be words."""
+        try:
+            moment = datetime.fromisoformat(self.value.strip())
+        except ValueError:
+            return None
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 # What the evidence says: nobody sets these by hand.
@@ -235,7 +245,6 @@ _WORDS = (
     "this customer's own requests in the evidence that could not be examined",
     "verdicts: confirmed, probable, possible, undetermined",
     "first affected response, down to the minute",
-    "candidates by the customer's country; a person decides which apply, and sets when the sender was aware",
 )
 
 

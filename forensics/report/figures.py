@@ -124,18 +124,19 @@ class Numbers:
 
     def moment(self, name: str) -> int | None:
         """A time in microseconds since 1970; None where the figure is absent or not known."""
-        return _microseconds(self.rows[name].value) if name in self.rows else None
+        return microseconds(self.rows[name].value) if name in self.rows else None
 
     def minute_down(self, name: str) -> str:
         """A time down to the minute."""
-        return minute_down(_microseconds(self.rows[name].value))
+        return minute_down(microseconds(self.rows[name].value))
 
     def minute_up(self, name: str) -> str:
         """A time up to the minute."""
-        return minute_up(_microseconds(self.rows[name].value))
+        return minute_up(microseconds(self.rows[name].value))
 
 
-def _microseconds(value: str | None) -> int | None:
+def microseconds(value: str | None) -> int | None:
+    """A time of the figures (`2026-03-04T10:00:00.000000Z`) in microseconds since 1970."""
     if value is None:
         return None
     moment = datetime.strptime(value, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)

@@ -8,11 +8,13 @@ all others for nobody in particular.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from forensics.case.errors import EgressBlocked
 from forensics.case.pseudonyms import load_pseudonyms
 from forensics.case.store import Case
+from forensics.case.words import counted
 from forensics.report import corpus_check, egress
 from forensics.report.corpus_check import Outgoing
 from forensics.report.decoded import View, unfold
@@ -83,3 +85,11 @@ def held_back(case: Case, files: Mapping[str, bytes], allowed: tuple[str, ...]) 
         if hit.path not in hits or hits[hit.path].what == "unread":
             hits[hit.path] = hit
     return [hits[path] for path in sorted(hits)]
+
+
+def blocked(hits: Sequence[Hit]) -> EgressBlocked:
+    """The error of whoever writes nothing where one file may not leave."""
+    return EgressBlocked(
+        f"{counted(len(hits), 'file')} would let out text; the first is {hits[0].path}: it holds {hits[0].why}; "
+        "nothing was written. `forensics explain CASE FRAGMENT` shows a fragment"
+    )

@@ -11,7 +11,7 @@ import difflib
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 import orjson
 import pyarrow as pa
@@ -25,6 +25,7 @@ from forensics.report.figures import Numbers
 from forensics.report.render import environment, template_names
 
 FILES = ("letter.md", "letter.html", "fields.json", "regimes.json", "attachment.csv")
+CHANGES = "changes.diff"  # of a later version only
 # Shown elsewhere in the letter, or lists that the attachment holds.
 NOT_ROWS = frozenset("incident_ref version supersedes recipient_ref own_requests attachments".split())
 DEFAULT_LANGUAGE = "en"
@@ -153,7 +154,7 @@ def _render(
     regimes = duties.chosen(countries)
     asked = frozenset(key for regime in regimes for key in regime.keys)
     facts = fields(view, window, listed, said, asked, (version, former))
-    aware = _moment(said.get("aware"))
+    aware = said["aware"].moment if "aware" in said else None
     shown = [key for key, _ in OWNERS if key not in NOT_ROWS and (key not in SINGLE or key in asked)]
     language, fallback = _language(view.language)
     values = {
@@ -169,7 +170,6 @@ def _render(
         "words": f"words.{language}.j2",
         "language": language,
         "fallback": fallback,
-        "released": False,
     }
     files = {
         f"letter.{markup}": environment(markup).get_template(f"letter.{markup}.j2").render(values).encode()
@@ -206,9 +206,7 @@ def keep(case: Case, notice: Notice, write: Callable[[str, bytes], object]) -> l
     """
     if notice.released:
         return []
-    written = dict(notice.files)
-    if notice.version > 1:
-        written[f"notify/{notice.tenant_ref}/changes-v{notice.version}.diff"] = _changes(case, notice)
+    written = notice.files | changes_of(case, notice)
     for path, data in sorted(written.items()):
         write(path, data)
     if notice.new:
@@ -236,11 +234,7 @@ def changes_of(case: Case, notice: Notice) -> dict[str, bytes]:
     """The diff of a later version, by path: it is checked like every other file."""
     if notice.version == 1 or notice.released:
         return {}
-    return {f"notify/{notice.tenant_ref}/changes-v{notice.version}.diff": _changes(case, notice)}
-
-
-def _moment(fact: Said | None) -> datetime | None:
-    return None if fact is None else datetime.fromisoformat(fact.value.replace("Z", "+00:00")).astimezone(UTC)
+    return {f"notify/{notice.tenant_ref}/{file_name(CHANGES, notice.version)}": _changes(case, notice)}
 
 
 def _minute(moment: datetime | None) -> str | None:

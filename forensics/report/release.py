@@ -27,7 +27,7 @@ from forensics.case.store import Case
 from forensics.report.egress import Hit
 from forensics.report.fields import ADDRESS, FIXED, KEYS
 from forensics.report.gate import allowed_texts, held_back
-from forensics.report.notices import FILES, Notice, Settings, file_name, render_notices
+from forensics.report.notices import CHANGES, FILES, Notice, Settings, file_name, render_notices
 
 STATUSES = ("known", "estimated", "not_applicable")
 UNKNOWN = "UNKNOWN - TO FILL"
@@ -181,11 +181,12 @@ def check(case: Case, tenant_refs: Sequence[str] = ()) -> CheckResult:
         files["out/trace.json"] = trace.read_bytes()
     allowed = allowed_texts(case)
     hits = held_back(case, files, allowed.texts)
-    for notice in notices:
-        folder = f"notify/{notice.tenant_ref}/"
+    states = tuple(_state(case, notice) for notice in notices)
+    for state in states:
+        folder = f"notify/{state.tenant_ref}/"
         mine = {path: data for path, data in files.items() if path.startswith(folder)}
-        path = folder + file_name("egress_check.json", notice.version)
-        if mine and not any(hit.path.startswith(folder) for hit in hits) and not notice.released:
+        path = folder + file_name("egress_check.json", state.version)
+        if mine and not any(hit.path.startswith(folder) for hit in hits) and not state.released:
             body = {
                 "schema": "forensics.egress_check/1.0",
                 "passed": True,
@@ -194,7 +195,7 @@ def check(case: Case, tenant_refs: Sequence[str] = ()) -> CheckResult:
                 "words_of_our_own": dict(allowed.digests),
             }
             case.write(path, orjson.dumps(body, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n")
-    return CheckResult(len(files), tuple(hits), tuple(_state(case, notice) for notice in notices))
+    return CheckResult(len(files), tuple(hits), states)
 
 
 def _chosen(case: Case, tenant_refs: Sequence[str]) -> list[Notice]:
@@ -281,8 +282,8 @@ def release(
         _ready(_state(case, notice), set(acknowledged))
     files: dict[str, bytes] = {}
     for notice in notices:
-        names = [file_name(name, notice.version) for name in FILES]
-        names += [f"changes-v{notice.version}.diff"] if notice.version > 1 else []
+        parts = (*FILES, CHANGES) if notice.version > 1 else FILES
+        names = {file_name(name, notice.version) for name in parts}
         for path, data in _lying(case, [f"notify/{notice.tenant_ref}"]).items():
             if path.rpartition("/")[2] in names:
                 files[path] = undrafted(path, data)

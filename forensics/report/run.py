@@ -14,16 +14,13 @@ from typing import Any, Literal
 
 import orjson
 
-from forensics.case.errors import EgressBlocked
 from forensics.case.pseudonyms import load_pseudonyms
 from forensics.case.stage import Summary, run_stage
 from forensics.case.store import Case
-from forensics.case.words import counted
 from forensics.report import tables
 from forensics.report.data import FOLDER, NAMES, data_files
-from forensics.report.egress import Hit
 from forensics.report.figures import Numbers
-from forensics.report.gate import allowed_texts, held_back
+from forensics.report.gate import allowed_texts, blocked, held_back
 from forensics.report.notices import FILES, Notice, Settings, changes_of, file_name, keep, render_notices
 from forensics.report.render import environment
 from forensics.report.view import draw, draw_leaks, load_view
@@ -101,7 +98,7 @@ def _write(case: Case, parameters: Parameters, progress: Progress | None) -> tup
     _tell(progress, "egress check", 2)
     hits = held_back(case, files, allowed_texts(case).texts)
     if hits and parameters.on_block == "raise":
-        raise blocked(hits, "nothing was written")
+        raise blocked(hits)
     held = {hit.path for hit in hits}
     # A letter goes as a whole or not at all.
     held |= {path for written in letters.values() if held & written.keys() for path in written}
@@ -115,14 +112,6 @@ def _write(case: Case, parameters: Parameters, progress: Progress | None) -> tup
     _tell(progress, "done", 3)
     figures = {"letters": len(letters), "files": len(files) - len(held), "withheld": sorted(held)}
     return figures, tuple(f"{hit.path} was withheld: it holds {hit.why}" for hit in hits)
-
-
-def blocked(hits: list[Hit], so: str) -> EgressBlocked:
-    """The error that stops a file from leaving; `so`: what that means."""
-    return EgressBlocked(
-        f"{counted(len(hits), 'file')} would let out text; the first is {hits[0].path}: it holds {hits[0].why}; "
-        f"{so}. `forensics explain CASE FRAGMENT` shows a fragment"
-    )
 
 
 def _remove_stale(case: Case, kept: set[str], notices: list[Notice]) -> None:

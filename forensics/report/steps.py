@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from forensics.report.fields import Said
 from forensics.report.figures import Numbers
 from forensics.report.render import minute_down, minute_up
 
@@ -54,7 +55,7 @@ class IncidentStep:
     basis: str
 
 
-def incident_steps(numbers: Numbers, said: Mapping[str, str]) -> tuple[IncidentStep, ...]:
+def incident_steps(numbers: Numbers, said: Mapping[str, Said]) -> tuple[IncidentStep, ...]:
     """Every step in the order in which such steps come, known or not. `said`: what people set, by key of the letters'
     fields; only a time is taken from it."""
     return tuple(_step(numbers, said, *step) for step in _STEPS)
@@ -66,12 +67,14 @@ def words_of_steps() -> tuple[str, ...]:
 
 
 def _step(
-    numbers: Numbers, said: Mapping[str, str], name: str, figure: str | None, status: str, up: bool
+    numbers: Numbers, said: Mapping[str, Said], name: str, figure: str | None, status: str, up: bool
 ) -> IncidentStep:
     if figure is None:
-        at = _moment(said.get(_KEYS.get(name, ""), ""))
-        if at is not None:
-            return IncidentStep(name, at, None, None, minute_down(at), "", "set by a person", "as set with the letters")
+        fact = said.get(_KEYS.get(name, ""))
+        if fact is not None and fact.moment is not None:
+            said_at = (fact.moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+            shown = minute_down(said_at)
+            return IncidentStep(name, said_at, None, None, shown, "", "set by a person", "as set with the letters")
         return IncidentStep(name, None, None, None, TO_FILL, "", TO_FILL, _BY_PEOPLE[name])
     minute = minute_up if up else minute_down
     at = numbers.moment(figure)
@@ -81,16 +84,6 @@ def _step(
         return IncidentStep(name, None, low, high, "not known", "", _unknown(status), basis)
     interval = f"{minute_down(low)} to {minute_up(high)}" if low is not None and high is not None else ""
     return IncidentStep(name, at, low, high, minute(at), interval, status, basis)
-
-
-def _moment(text: str) -> int | None:
-    """A time that a person set, as microseconds since 1970; without an offset it is UTC. None where it is no time."""
-    try:
-        moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
-    except ValueError:
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
 
 
 def _unknown(status: str) -> str:

@@ -16,6 +16,7 @@ from forensics.case.store import Case
 from forensics.report import pictures
 from forensics.report.causes import Causes, load_causes
 from forensics.report.figures import Numbers
+from forensics.report.notices import facts_set
 from forensics.report.render import minute_down, thousands
 from forensics.report.steps import IncidentStep, incident_steps
 
@@ -218,10 +219,7 @@ def load_view(case: Case, pseudonyms: Pseudonyms, most_rows: int, leak_pictures:
         timeline_notes=tuple(row[0] for row in case.rows("report/timeline_notes")),
         replays=tuple(sorted(_replays(case, pseudonyms), key=lambda row: (row.request_ref, row.plan, row.because))),
         causes=load_causes(case, pseudonyms, leak_pictures),
-        steps=incident_steps(
-            Numbers.load(case),
-            {key: value for tenant, key, value, *_ in case.rows("report/notice_facts") if not tenant},
-        ),
+        steps=incident_steps(Numbers.load(case), facts_set(case).get("", {})),
         hours=tuple(HourRow(minute_down(hour), *rest) for hour, *rest in case.rows("report/not_examinable_hours")),
         unread=tuple(
             sorted(

@@ -194,7 +194,7 @@ def _digits(spaced: str) -> re.Pattern[str]:
 
 _S = r"[ -]?"
 _NUMBERS = (
-    _Number("card number", "payment", _digits(r"\d(?:[ -]?\d){12,18}"), check_digits.card),
+    _Number("card number", "payment", _digits(r"\d{4}(?:[ -]?\d){9,15}"), check_digits.card),
     _Number("IBAN", "payment", _digits(r"[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]){11,28}"), check_digits.iban),
     _Number("US SSN", "government_id", _digits(r"\d{3}-\d{2}-\d{4}"), check_digits.us_ssn),
     _Number("US SSN", "government_id", _digits(r"\d{9}"), check_digits.us_ssn, _words("ssn", "social security")),
@@ -260,13 +260,21 @@ _NUMBERS = (
 
 def _numbers(text: str) -> Iterator[Label]:
     for kind in _NUMBERS:
-        for match in kind.shape.finditer(text):
-            number = re.sub(r"[^0-9A-Za-z]", "", match.group()).upper()
-            before = text[max(0, match.start() - BEFORE) : match.start()]
-            if kind.words is not None and not kind.words.search(before):
-                continue
-            if kind.check(number):
-                yield Label(*match.span(), kind.category, kind.name, 0.9 if kind.words is None else 0.8)
+        at = 0
+        while (match := kind.shape.search(text, at)) is not None:
+            start = match.start()
+            parts = [start + gap.start() for gap in re.finditer("[ -]", match.group())]
+            end = next((end for end in (match.end(), *reversed(parts)) if _holds(kind, text, start, end)), None)
+            if end is not None:
+                yield Label(start, end, kind.category, kind.name, 0.9 if kind.words is None else 0.8)
+            at = end or (parts[0] + 1 if parts else match.end())
+
+
+def _holds(kind: _Number, text: str, start: int, end: int) -> bool:
+    """Is the passage such a number? What stands beside one, such as a date or a code, may look like more of it."""
+    if kind.words is not None and not kind.words.search(text[max(0, start - BEFORE) : start]):
+        return False
+    return kind.check(re.sub(r"[^0-9A-Za-z]", "", text[start:end]).upper())
 
 
 # -- numbers that a word announces ------------------------------------------------------------------------------------
@@ -278,7 +286,7 @@ _ANNOUNCED = re.compile(
     r"\b(?:kontonummer|kundennummer|vertragsnummer|rechnungsnummer|mrn)\b|"
     r"账号|账户|帐号|合同编号|客户编号|保单号|订单号|口座番号|契約番号|顧客番号|계좌번호|계약번호)"
     r"(?:号|编号|\s|[:：#№]|\bis\b|\bist\b|は|为|是){0,6}"
-    r"((?=[A-Z0-9/_.-]*\d[A-Z0-9/_.-]*\d[A-Z0-9/_.-]*\d[A-Z0-9/_.-]*\d)[A-Z0-9](?:[A-Z0-9]|[/_.-](?=[A-Z0-9])){4,40})",
+    r"((?=(?:[A-Z/_.-]{0,80}\d){4})[A-Z0-9](?:[A-Z0-9]|[/_.-](?=[A-Z0-9])){4,40})",
     re.IGNORECASE,
 )
 
@@ -325,20 +333,20 @@ def _worded(text: str) -> Iterator[Label]:
 _CODE = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (
-        r"^\s*(?:def|class|async def) \w+\s?[(:]",
-        r"^\s*(?:from [\w.]+ )?import [\w.{ ]+",
+        r"^[ \t]*(?:def|class|async def) \w+\s?[(:]",
+        r"^[ \t]*(?:from [\w.]+ )?import [\w.{ ]+",
         r"[;{]\s*$",
-        r"^\s*(?:public|private|static|const|let|var|func|fn|func \w+|#include|package)\b.*[;{=(>]",
+        r"^[ \t]*(?:public|private|static|const|let|var|func|fn|func \w+|#include|package)\b.*[;{=(>]",
         r"=>|->|::|&&|\|\|",
         r"(?i)\bselect\b[^;]{1,200}\bfrom\b\s+\w+",
-        r"(?i)^\s*(?:create table|insert into|update \w+ set|alter table)\b",
+        r"(?i)^[ \t]*(?:create table|insert into|update \w+ set|alter table)\b",
         r"</[a-zA-Z][\w-]*>",
         r"\w\([^()\n]{0,80}\)\s*(?:[;{:]|$)",
-        r"^\s*(?:if|for|while)\b.{0,120}[:{]\s*$",
-        r"\w+\[[\w\"']+\]",
-        r"^\s*return\b.{0,120}$",
-        r"^\s*(?:\$ |#!)\S+",
-        r"^\s*[\w.]+\s?=\s?[\w\"'(\[{]",
+        r"^[ \t]*(?:if|for|while)\b.{0,120}[:{]\s*$",
+        r"\w\[[\w\"']+\]",
+        r"^[ \t]*return\b.{0,120}$",
+        r"^[ \t]*(?:\$ |#!)\S+",
+        r"^[ \t]*[\w.]+\s?=\s?[\w\"'(\[{]",
     )
 )
 

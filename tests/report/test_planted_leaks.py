@@ -179,6 +179,16 @@ def test_what_cannot_be_read_is_named() -> None:
     assert not unfold("a.md", AROUND.encode()).unread
 
 
+def test_what_was_met_too_deep_is_read_where_it_stands_less_deep() -> None:
+    """The same text as the innermost of four layers, whose own is not read, and later as a member of its own."""
+    text = b64(PASSAGE)
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w") as archive:
+        archive.writestr("a", b64(b64(text)))
+        archive.writestr("b", text)
+    assert check([("a.zip", sink.getvalue())], [Passage("f1", PASSAGE)])
+
+
 def _wrap(data: bytes) -> bytes:
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w") as archive:

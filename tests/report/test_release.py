@@ -170,6 +170,28 @@ def test_only_a_person_sets_when_the_sender_was_aware(tmp_path: Path, reported: 
         assert "2026-03-05T09:30:00Z" in entry.reason and "Ada Aware" in entry.reason
 
 
+@pytest.mark.parametrize(
+    ("value", "status", "deadline"),
+    [
+        ("early in March", "estimated", None),
+        ("", "not_applicable", None),
+        ("2026-03-05 09:30", "estimated", "2026-05-04T09:30:00Z"),
+    ],
+)
+def test_an_awareness_that_is_estimated_may_be_words(
+    value: str, status: str, deadline: str | None, tmp_path: Path, reported: Callable[..., Path]
+) -> None:
+    b = small_case()
+    b.tenants.append(address("alpha", country="US"))
+    reported(b, tmp_path / "c")
+    with Case.open(tmp_path / "c") as case:
+        set_facts(case, [Setting("", "aware", value, status)], "Ada")
+        redraft(case)
+        document = json.loads((folder_of(case, "alpha") / "regimes-v2.json").read_text())
+    [clock] = [c for r in document["regimes"] for c in r["clocks"] if c["article"] == "164.410" and c["amount"] == 60]
+    assert clock["deadline_utc"] == deadline
+
+
 @pytest.mark.parametrize("text", ["tomorrow", "2026-03-05", "2026-03-05T09:30:00", ""])
 def test_an_awareness_without_an_offset_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
@@ -373,6 +395,8 @@ def test_an_outdated_letter_is_not_released(case: Case) -> None:
     scope.run(case, scope.Parameters())
     ref = folder_of(case, "beta").name
     assert [s.outdated for s in check(case, [ref]).letters] == [True]
+    # The version that lies there was checked, not the one that is not yet drafted.
+    assert [p.name for p in folder_of(case, "beta").glob("egress_check*")] == ["egress_check.json"]
     with pytest.raises(UsageError, match="draft it again"):
         release(case, [ref], **PEOPLE, acknowledged=ALL_OPEN)
 

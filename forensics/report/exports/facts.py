@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from forensics.case.pseudonyms import Pseudonyms
 from forensics.case.store import Case
-from forensics.report.figures import Numbers
+from forensics.report.figures import Numbers, microseconds
 
 MOST_RESPONSES = 1000  # listed one by one; all are counted
 MINUTE = 60_000_000  # microseconds
@@ -72,26 +71,14 @@ def load_facts(case: Case, pseudonyms: Pseudonyms) -> Facts:
         fragments,
         reviewed,
         tuple(formats or ()),
-        None if as_of is None else microseconds(as_of),
+        microseconds(as_of),
         tuple(Category(*row) for row in case.rows("report/export_categories")),
     )
 
 
-def microseconds(moment: str) -> int:
-    """A time of the figures (`2026-03-04T10:00:00.000000Z`) in microseconds since 1970."""
-    from datetime import UTC, datetime
-
-    parsed = datetime.strptime(moment, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
-    return int(parsed.timestamp()) * 1_000_000 + parsed.microsecond
-
-
 def window_us(facts: Facts) -> tuple[int | None, int | None]:
     """First and last affected response, outward to the minute."""
-    ends: list[int | None] = []
-    for name in ("window.first_at", "window.last_at"):
-        value: Any = facts.numbers.value(name)
-        ends.append(None if value is None else microseconds(value))
-    first, last = ends
+    first, last = facts.numbers.moment("window.first_at"), facts.numbers.moment("window.last_at")
     return (
         None if first is None else first // MINUTE * MINUTE,
         None if last is None else -(-last // MINUTE) * MINUTE,

@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forensics.case.bag import Content, write_bag
-from forensics.case.errors import EgressBlocked, MissingInput, UsageError
+from forensics.case.errors import MissingInput, UsageError
 from forensics.case.pseudonyms import Pseudonyms, load_pseudonyms
 from forensics.case.seal import files_of
 from forensics.case.signature import Signer
 from forensics.case.store import Case
-from forensics.case.words import counted
 from forensics.report.exports import ocsf, timeline, veris
 from forensics.report.exports.facts import Facts, load_facts
-from forensics.report.gate import allowed_texts, held_back
+from forensics.report.gate import allowed_texts, blocked, held_back
 
 SINGLE = {"ocsf": "ocsf.json", "veris": "veris.json", "timesketch": "timeline.jsonl", "perfetto": "trace.json"}
 BAG = "bag"
@@ -88,9 +87,12 @@ def export(
             raise UsageError(f"no response is possible or better, so there is no finding to export as {asked[0]}")
         chosen = [name for name in chosen if name not in NEED_A_FINDING]
         warnings.append("no response is possible or better: there is no finding to export as OCSF or VERIS")
-    files = {SINGLE[name]: _single(case, pseudonyms, facts, name) for name in chosen if name in SINGLE}
-    bagged = _bagged(case, pseudonyms, facts) if "bagit" in chosen and not whole else {}
-    _check(case, {**{f"bag/{path}": data for path, data in bagged.items()}, **files})
+    bagging = "bagit" in chosen and not whole
+    # A bag that leaves the house holds the report and every single export that there can be.
+    wanted = [n for n in SINGLE if n in chosen or (bagging and (facts.surest is not None or n not in NEED_A_FINDING))]
+    files = {SINGLE[name]: _single(case, pseudonyms, facts, name) for name in wanted}
+    bagged = _reported(case) | files if bagging else {}
+    _check(case, bagged or files)
     target.mkdir(mode=0o700, parents=True, exist_ok=True)
     written = []
     for name in chosen:
@@ -121,8 +123,8 @@ def _single(case: Case, pseudonyms: Pseudonyms, facts: Facts, name: str) -> byte
     return path.read_bytes()
 
 
-def _bagged(case: Case, pseudonyms: Pseudonyms, facts: Facts) -> dict[str, bytes]:
-    """What the bag that leaves the house holds: the report and the single exports."""
+def _reported(case: Case) -> dict[str, bytes]:
+    """The report as it lies there."""
     found = {
         path.relative_to(case.root).as_posix(): path.read_bytes()
         for path in sorted((case.root / "report").rglob("*"))
@@ -130,9 +132,6 @@ def _bagged(case: Case, pseudonyms: Pseudonyms, facts: Facts) -> dict[str, bytes
     }
     if not found:
         raise MissingInput(f"there is no report yet; `forensics report {case.root}` writes it")
-    for name, file in SINGLE.items():
-        if facts.surest is not None or name not in NEED_A_FINDING:
-            found[file] = _single(case, pseudonyms, facts, name)
     return found
 
 
@@ -147,11 +146,7 @@ def _check(case: Case, files: dict[str, bytes]) -> None:
     """Nothing is left unchecked: a file of a kind that cannot be read holds everything back."""
     hits = held_back(case, files, (*allowed_texts(case).texts, *OWN_WORDS))
     if hits:
-        first = hits[0]
-        raise EgressBlocked(
-            f"{counted(len(hits), 'file')} would let out text; the first is {first.path}: it "
-            f"holds {first.why}; nothing was written"
-        )
+        raise blocked(hits)
 
 
 def _write(path: Path, name: str, data: bytes, *, force: bool) -> Exported:

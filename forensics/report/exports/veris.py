@@ -13,9 +13,9 @@ from typing import Any
 import orjson
 
 from forensics.report.exports.facts import Facts, window_us
+from forensics.report.letters import BAND
 
 VERSION = "1.4.1"
-SMALL = 5
 SUMMARY = (
     "A shared language model service returned text of some customers inside responses to others. Responses with "
     "foreign text: {confirmed} confirmed, {probable} probable or better, {possible} possible or better; requests "
@@ -97,7 +97,7 @@ def _date(facts: Facts) -> dict[str, int]:
 def _victim(facts: Facts) -> dict[str, Any]:
     """The operator, of whom the case knows nothing; secondary victims are the customers whose text surfaced."""
     customers = facts.count("source_tenants.probable_or_better")
-    secondary: dict[str, Any] = {"amount": customers} if customers >= SMALL else {"notes": NOT_BANDED}
+    secondary: dict[str, Any] = {"amount": customers} if customers >= BAND else {"notes": NOT_BANDED}
     return {
         "country": ["Unknown"],
         "employee_count": "Unknown",
