@@ -220,7 +220,7 @@ EXPECTED: dict[str, tuple[dict[str, str], tuple[str, ...], list[tuple[Any, ...]]
             ("initech", "no", "none", "examined, nothing found"),
         ],
     ),
-    "window-ends": ({}, ("at", "fixed_by"), [(None, "not computed: `forensics scope CASE` has not run")] * 13),
+    "window-ends": ({}, ("at", "fixed_by"), [(None, "not computed: `forensics scope CASE` has not run")] * 10),
 }  # fmt: skip
 
 
