@@ -105,7 +105,6 @@ def run(case_root: Path, parameters: PipelineParameters, progress: Progress | No
         },
         "report": {"on_block": "withhold"},
     }
-    started = datetime.now(UTC)
     ahead = Thread(target=_import_ahead, name="import-ahead", daemon=True)
 
     def show(label: str, done: int, total: int) -> None:
@@ -115,13 +114,12 @@ def run(case_root: Path, parameters: PipelineParameters, progress: Progress | No
         if progress is not None:
             progress(label, done, total)
 
-    with _private_files(), Case.create(case_root, parameters.resources) as case:
+    with _at_work(case_root, "run", parameters.resources, Case.create) as case:
         summaries = []
         for stage in STAGES:
             summaries.append(_run(case, stage, settings.get(stage, {}), show))
             if ahead.ident is not None:
                 ahead.join()
-        write_manifest(case, "run", started, _bounds(parameters.resources))
     return PipelineResult(case_root, tuple(summaries))
 
 
@@ -140,13 +138,15 @@ def run_stage(
     progress: Progress | None = None,
 ) -> Summary:
     """One stage alone, with `settings` for its parameters; `ingest` makes the case if absent."""
-    resources = resources or Resources()
-    started = datetime.now(UTC)
     opened = Case.create if stage == "ingest" else Case.open
-    with _private_files(), opened(case_root, resources) as case:
-        summary = _run(case, stage, settings or {}, progress)
-        write_manifest(case, stage, started, _bounds(resources))
-    return summary
+    with _at_work(case_root, stage, resources, opened) as case:
+        return _run(case, stage, settings or {}, progress)
+
+
+def follow_decisions(case_root: Path, progress: Progress | None = None) -> PipelineResult:
+    """Bring all that rests on people's decisions up to date. What nothing changed for is skipped."""
+    settings = {"timeline": {}, "scope": {}, "report": {"on_block": "withhold"}}
+    return PipelineResult(case_root, tuple(run_stage(case_root, *item, progress=progress) for item in settings.items()))
 
 
 def draft_letters(
@@ -155,23 +155,17 @@ def draft_letters(
     """Record facts that `name` sets in letters, and draft the letters anew; also moments that may start a clock."""
     from forensics.report import release
 
-    started = datetime.now(UTC)
-    with _private_files(), Case.open(case_root) as case:
+    with _at_work(case_root, "notify draft") as case:
         release.set_facts(case, facts, name)
-        summary = _run(case, "report", settings, progress)
-        write_manifest(case, "notify draft", started, _bounds(Resources()))
-        return summary, release.clock_candidates(case)
+        return _run(case, "report", settings, progress), release.clock_candidates(case)
 
 
 def check_letters(case_root: Path, tenant_refs: Sequence[str]) -> Any:
     """Check what lies in `report/` and `notify/`; a `CheckResult` of `report.release`."""
     from forensics.report import release
 
-    started = datetime.now(UTC)
-    with _private_files(), Case.open(case_root) as case:
-        result = release.check(case, tenant_refs)
-        write_manifest(case, "notify check", started, _bounds(Resources()))
-    return result
+    with _at_work(case_root, "notify check") as case:
+        return release.check(case, tenant_refs)
 
 
 def release_letters(
@@ -180,11 +174,23 @@ def release_letters(
     """Release letters: those released, and the hits that stopped it."""
     from forensics.report import release
 
+    with _at_work(case_root, "notify release") as case:
+        return release.release(case, tenant_refs, prepared_by, approved_by, acknowledged)
+
+
+@contextmanager
+def _at_work(
+    case_root: Path,
+    command: str,
+    resources: Resources | None = None,
+    opened: Callable[[Path, Resources], Case] = Case.open,
+) -> Iterator[Case]:
+    """The case, open for `command`; once that is done, the manifest is written for what stands then."""
+    resources = resources or Resources()
     started = datetime.now(UTC)
-    with _private_files(), Case.open(case_root) as case:
-        result = release.release(case, tenant_refs, prepared_by, approved_by, acknowledged)
-        write_manifest(case, "notify release", started, _bounds(Resources()))
-    return result
+    with _private_files(), opened(case_root, resources) as case:
+        yield case
+        write_manifest(case, command, started, _bounds(resources))
 
 
 def _run(case: Case, stage: str, settings: dict[str, Any], progress: Progress | None) -> Summary:

@@ -92,25 +92,21 @@ def to_csv(answer: Answer) -> str:
     return csv_bytes(shown.columns, ([_plain(value) for value in row] for row in shown.rows)).decode()
 
 
-# Which stage fills a table, and the verb that runs it; other tables are filled by ingest or by people.
-_FILLED_BY = {
-    "fragments": ("attribution", "attribute"), "appearances": ("attribution", "attribute"),
-    "exclusions": ("attribution", "attribute"), "decoy_strata": ("attribution", "attribute"),
-    "residencies": ("timeline", "timeline"), "batches": ("timeline", "timeline"),
-    "appearance_relations": ("timeline", "timeline"), "worker_rates": ("timeline", "timeline"),
-    "fault_window": ("timeline", "timeline"), "mechanism_tests": ("timeline", "timeline"),
-    "predicate_tests": ("timeline", "timeline"), "leak_factors": ("timeline", "timeline"),
-    "exposures": ("timeline", "timeline"), "slot_derivations": ("timeline", "timeline"),
-    "cache_hits": ("timeline", "timeline"), "affected_requests": ("scope", "scope"),
-    "affected_tenants": ("scope", "scope"), "numbers": ("scope", "scope"),
-    "controls": ("controls", "controls"), "control_spikes": ("controls", "controls"),
-}  # fmt: skip
+# Which tables a stage fills, by stage and verb (a test holds it to what stages write); others: ingest or people.
+FILLS = {
+    ("attribution", "attribute"): "fragments appearances exclusions decoy_strata",
+    ("timeline", "timeline"): "residencies batches batch_members appearance_relations worker_rates cache_hits "
+    "cache_key_collisions slot_derivations event_clocks leak_pairs pair_facts predicate_tests mechanism_tests "
+    "fault_window leak_factors exposures",
+    ("scope", "scope"): "verdicts fragment_categories affected_requests affected_tenants numbers",
+    ("controls", "controls"): "controls control_spikes elusion_sample",
+}
 
 
 def _why_empty(case: Case, question: Question) -> str:
     done = {row[0] for row in case.rows("schema/stage_rows")}
-    needed = dict(_FILLED_BY[table] for table in question.inputs if table in _FILLED_BY)
-    lacking = [verb for stage, verb in needed.items() if stage not in done]
+    read = set(question.inputs)
+    lacking = [verb for (stage, verb), tables in FILLS.items() if stage not in done and read & set(tables.split())]
     missing = "".join(f"`forensics {verb}` has not run on this case; " for verb in lacking)
     return missing + question.empty
 

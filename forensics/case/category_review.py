@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from forensics.case.errors import UsageError
 from forensics.case.explain import find_fragment
-from forensics.case.review import DECISIONS
+from forensics.case.review import check_decision
 from forensics.case.store import Case
 from forensics.text.sensitive import CATEGORIES
 
@@ -33,19 +33,15 @@ def review_category(case: Case, fragment: str, category: str, decision: str, rea
     Accepting a category that no detector saw adds it; accepting `none` says that a person saw that nothing applies.
     Raises UsageError for an unknown fragment, category or decision, or an empty reason or name.
     """
-    if decision not in DECISIONS:
-        raise UsageError(f"a decision is one of {', '.join(DECISIONS)}")
+    check_decision(decision, reason, name)
     if category not in CHOICES:
         raise UsageError(f"a category is one of {', '.join(CHOICES)}")
-    if not reason.strip() or not name.strip():
-        raise UsageError("a decision needs a reason and the name of who decides")
     found = find_fragment(case, fragment)["fragment_id"]
     moment = datetime.now(UTC).replace(tzinfo=None)
     row = {
         "fragment_id": found, "category": category, "decision": decision, "reason": reason, "name": name, "at": moment,
     }  # fmt: skip
-    columns = {key: pa.array([value], pa.timestamp("us") if key == "at" else pa.string()) for key, value in row.items()}
     with case.transaction():
-        case.append("category_reviews", pa.table(columns))
+        case.append("category_reviews", pa.Table.from_pylist([row]))
     case.record("review", f"fragment {found}", reason=f"category {category}: {decision} by {name}: {reason}")
     return CategoryReview(found, category, decision, reason, name)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -77,6 +78,17 @@ def read(path: Path) -> Iterator[CustodyEntry]:
             yield CustodyEntry(**orjson.loads(line))
         except (orjson.JSONDecodeError, TypeError) as error:
             raise HashMismatch(f"custody.jsonl line {number} is not a custody entry") from error
+
+
+def mark(entries: list[CustodyEntry]) -> dict[str, Any]:
+    """How long the log is, and its last digest: what a record keeps to know it by."""
+    return {"entries": len(entries), "head": entries[-1].this if entries else GENESIS}
+
+
+def begins_as(entries: list[CustodyEntry], marked: dict[str, Any]) -> bool:
+    """Whether the log still begins with the one that was `marked`: a log cut at its end has a sound chain, too."""
+    count = marked["entries"]
+    return 0 <= count <= len(entries) and bool(mark(entries[:count])["head"] == marked["head"])
 
 
 def verify(path: Path) -> int:

@@ -18,8 +18,8 @@ from typing import Any
 
 import orjson
 
-from forensics import __version__
 from forensics.case import custody
+from forensics.case.document import document_bytes, read_document
 from forensics.case.errors import HashMismatch, MissingInput, UsageError
 from forensics.case.manifest import NAME as MANIFEST
 from forensics.case.manifest import sha256_of
@@ -90,17 +90,18 @@ def destroy(root: Path, confirm: str, name: str, reason: str) -> Destruction:
 def verify_destroyed(root: Path) -> tuple[dict[str, Any], list[Problem]]:
     """The certificate of a destroyed case, and what does not fit the custody log or is still there."""
     problems: list[Problem] = []
-    data = (root / DESTROYED).read_bytes()
     try:
-        body = orjson.loads(data)
+        body = read_document(root / DESTROYED, SCHEMA) or {}
+    except HashMismatch as error:
+        return {}, [Problem("certificate", DESTROYED, str(error))]
+    try:
         custody.verify(root / CUSTODY)
         entries = list(custody.read(root / CUSTODY))
-    except orjson.JSONDecodeError:
-        return {}, [Problem("certificate", DESTROYED, "is not JSON: the file was changed")]
     except HashMismatch as error:
         return body, [Problem("custody", CUSTODY, str(error))]
     recorded = [entry for entry in entries if entry.action in ("destroy", "destroyed")]
-    if not recorded or any(entry.sha256 != hashlib.sha256(data).hexdigest() for entry in recorded):
+    # The last one counts: a destruction that was broken off before its certificate stood is recorded, too.
+    if not recorded or recorded[-1].sha256 != sha256_of(root / DESTROYED):
         problems.append(Problem("certificate", DESTROYED, "is not the one that the custody log recorded"))
     if not recorded or recorded[-1].action != "destroyed":
         problems.append(Problem("certificate", DESTROYED, "the destruction was not finished; run it again"))
@@ -113,11 +114,8 @@ def verify_destroyed(root: Path) -> tuple[dict[str, Any], list[Problem]]:
 
 def _certificate(root: Path, paths: list[Path], name: str, reason: str) -> bytes:
     evidence, counts = _contents(root)
-    entries = list(custody.read(root / CUSTODY))
     seal = root / SEAL
     body = {
-        "schema": SCHEMA,
-        "tool": {"name": "leak-forensics", "version": __version__},
         "destroyed_utc": datetime.now(UTC).isoformat(timespec="microseconds"),
         "destroyed_by": name,
         "reason": reason,
@@ -131,9 +129,9 @@ def _certificate(root: Path, paths: list[Path], name: str, reason: str) -> bytes
             if not path.is_symlink()
         ],
         "seal_sha256": sha256_of(seal) if seal.is_file() else None,
-        "custody": {"entries": len(entries), "head": entries[-1].this if entries else custody.GENESIS},
+        "custody": custody.mark(list(custody.read(root / CUSTODY))),
     }
-    return orjson.dumps(body, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n"
+    return document_bytes(SCHEMA, body)
 
 
 def _contents(root: Path) -> tuple[list[dict[str, Any]], dict[str, int] | None]:

@@ -20,6 +20,7 @@ SHORTEST_PREFIX = 4
 CONTEXT = 80  # code points shown on either side of a revealed passage
 A_COPY = 0.3  # raw identity below which two passages are no copies of each other, and are not compared
 OWN_SHARE = 0.8  # share of a run that the own prompt holds above which attribution calls it an echo
+Span = tuple[int, int]
 GROUNDS = ("parts", "tried", "would_change")  # what attribution wrote beside the figures
 
 
@@ -113,6 +114,21 @@ class Explanation:
     def runner_up(self) -> Candidate | None:
         """The best candidate that is not named as a source."""
         return next((candidate for candidate in self.candidates if not candidate.named), None)
+
+    @property
+    def compared(self) -> tuple[Candidate, ...]:
+        """The candidates of `source_passages`, in their order: those that are named, else the best one."""
+        return tuple(candidate for candidate in self.candidates if candidate.named) or self.candidates[:1]
+
+    def unlike(self, candidate: Candidate) -> tuple[list[Span], list[Span]] | None:
+        """Where the passages of recipient and candidate differ, in each; None where the two are no copies."""
+        one = next((found for found in self.differences if found.rank == candidate.rank), None)
+        if one is None:
+            return None
+        return (
+            [(edit.start, edit.end) for edit in one.edits],
+            [(edit.other_start, edit.other_end) for edit in one.edits],
+        )
 
 
 def find_fragment(case: Case, fragment: str) -> dict[str, Any]:

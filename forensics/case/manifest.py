@@ -18,9 +18,8 @@ from typing import Any
 
 import orjson
 
-from forensics import __version__
 from forensics.case import custody
-from forensics.case.errors import HashMismatch
+from forensics.case.document import document_bytes, read_document
 from forensics.case.queries import load_query, query_names
 from forensics.case.store import Case
 
@@ -63,11 +62,8 @@ def write_manifest(case: Case, command: str, started: datetime, settings: Mappin
     `command` is the verb that ran, `started` its start in UTC, `settings` what bounds the run but not its result
     (memory, threads).
     """
-    entries = list(custody.read(case.custody_path))
     body = {
-        "schema": SCHEMA,
         "command": command,
-        "tool": {"name": "leak-forensics", "version": __version__},
         "python": sys.version.split()[0],
         "platform": platform.platform(),
         "dependencies": dependency_versions(),
@@ -85,9 +81,9 @@ def write_manifest(case: Case, command: str, started: datetime, settings: Mappin
         ],
         "queries": [{"name": name, "sha256": _sha256(load_query(name).encode())} for name in query_names()],
         "outputs": [vars(output) for output in outputs(case)],
-        "custody": {"entries": len(entries), "head": entries[-1].this if entries else custody.GENESIS},
+        "custody": custody.mark(list(custody.read(case.custody_path))),
     }
-    data = orjson.dumps(body, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n"
+    data = document_bytes(SCHEMA, body)
     path = case.write(NAME, data)
     case.record(ACTION, NAME, _sha256(data))
     return path
@@ -95,16 +91,7 @@ def write_manifest(case: Case, command: str, started: datetime, settings: Mappin
 
 def read_manifest(case: Case) -> dict[str, Any] | None:
     """The manifest, or None where no run has finished. Raises HashMismatch where it is not a manifest."""
-    path = case.root / NAME
-    if not path.is_file():
-        return None
-    try:
-        body = orjson.loads(path.read_bytes())
-    except orjson.JSONDecodeError:
-        raise HashMismatch(f"{NAME} is not JSON: the file was changed") from None
-    if not isinstance(body, dict) or not str(body.get("schema", "")).startswith("forensics.manifest/1."):
-        raise HashMismatch(f"{NAME} does not have the schema {SCHEMA}")
-    return body
+    return read_document(case.root / NAME, SCHEMA)
 
 
 def dependency_versions() -> dict[str, str]:

@@ -8,13 +8,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from forensics.case.ask import Answer, ask
 from forensics.case.store import Case
-from forensics.text.safe_text import safe_text
+from forensics.case.words import cell
 
 DEFAULT_CASE = "demo-case"
 WIDEST = 100  # characters of a cell; the answer itself holds all
@@ -53,13 +52,5 @@ def show_answer(
 
 
 def _cell(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, datetime):
-        return value.isoformat(sep=" ", timespec="milliseconds") + "Z"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, list | tuple):
-        return ";".join(_cell(item) for item in value) or "-"
-    text = safe_text(str(value))
+    text = cell(value)
     return text if len(text) <= WIDEST else text[: WIDEST - 3] + "..."

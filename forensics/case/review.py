@@ -33,10 +33,7 @@ def review(case: Case, fragment: str, decision: str, reason: str, name: str) -> 
 
     Raises UsageError for an unknown fragment or decision, or an empty reason or name.
     """
-    if decision not in DECISIONS:
-        raise UsageError(f"a decision is one of {', '.join(DECISIONS)}")
-    if not reason.strip() or not name.strip():
-        raise UsageError("a decision needs a reason and the name of who decides")
+    check_decision(decision, reason, name)
     found = find_fragment(case, fragment)
     moment = datetime.now(UTC).replace(tzinfo=None)
     row = {
@@ -52,6 +49,14 @@ def review(case: Case, fragment: str, decision: str, reason: str, name: str) -> 
         case.append("reviews", pa.Table.from_pylist([row], schema=case.table("reviews").schema))
     case.record("review", f"fragment {found['fragment_id']}", reason=f"{decision} by {name}: {reason}")
     return Review(found["fragment_id"], decision, reason, name)
+
+
+def check_decision(decision: str, reason: str, name: str) -> None:
+    """Raise UsageError for an unknown decision, or one without a reason or a name."""
+    if decision not in DECISIONS:
+        raise UsageError(f"a decision is one of {', '.join(DECISIONS)}")
+    if not reason.strip() or not name.strip():
+        raise UsageError("a decision needs a reason and the name of who decides")
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from forensics import __version__
 from forensics.case import custody
+from forensics.case.document import document_bytes, read_document
 from forensics.case.errors import HashMismatch, UsageError
 from forensics.case.manifest import sha256_of
 from forensics.case.problem import Problem
-from forensics.case.signature import Signer, holds
+from forensics.case.signature import NotAKey, Signer, holds
 from forensics.case.store import SEAL, Case
 
 SCHEMA = "forensics.seal/1.0"
@@ -74,11 +72,8 @@ def seal(root: Path, name: str, reason: str, key: Path | None = None, *, with_pr
             )
         evidence = case.rows("case/evidence_digests")
         case.record("seal", "case", reason=f"by {name}: {reason}")
-    entries = list(custody.read(root / CUSTODY))
     listed = [_listed(root, path) for path in files_of(root)]
     body = {
-        "schema": SCHEMA,
-        "tool": {"name": "leak-forensics", "version": __version__},
         "sealed_utc": datetime.now(UTC).isoformat(timespec="microseconds"),
         "sealed_by": name,
         "reason": reason,
@@ -86,9 +81,9 @@ def seal(root: Path, name: str, reason: str, key: Path | None = None, *, with_pr
         "problems": [vars(problem) for problem in problems],
         "evidence": [{"name": item[0], "sha256": item[1], "bytes": item[2]} for item in evidence],
         "files": listed,
-        "custody": {"entries": len(entries), "head": entries[-1].this},
+        "custody": custody.mark(list(custody.read(root / CUSTODY))),
     }
-    data = orjson.dumps(body, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n"
+    data = document_bytes(SCHEMA, body)
     previous = os.umask(0o077)
     try:
         for stale in (SIGNATURE, PUBLIC_KEY):  # of a seal that was interrupted
@@ -111,16 +106,7 @@ def seal(root: Path, name: str, reason: str, key: Path | None = None, *, with_pr
 
 def read_seal(root: Path) -> dict[str, Any] | None:
     """The seal, or None where the case is not sealed. Raises HashMismatch where it is not a seal."""
-    path = root / SEAL
-    if not path.is_file():
-        return None
-    try:
-        body = orjson.loads(path.read_bytes())
-    except orjson.JSONDecodeError:
-        raise HashMismatch(f"{SEAL} is not JSON: the file was changed") from None
-    if not isinstance(body, dict) or not str(body.get("schema", "")).startswith("forensics.seal/1."):
-        raise HashMismatch(f"{SEAL} does not have the schema {SCHEMA}")
-    return body
+    return read_document(root / SEAL, SCHEMA)
 
 
 def check_seal(root: Path, public_key: bytes | None = None) -> tuple[list[Problem], list[str]]:
@@ -148,10 +134,9 @@ def _check(root: Path, body: dict[str, Any], public_key: bytes | None) -> tuple[
     problems: list[Problem] = []
     data = (root / SEAL).read_bytes()
     entries = list(custody.read(root / CUSTODY))
-    count, head = body["custody"]["entries"], body["custody"]["head"]
-    if len(entries) < count or entries[count - 1].this != head:
+    if not custody.begins_as(entries, body["custody"]):
         problems.append(Problem("seal", CUSTODY, "does not begin with the log that was sealed"))
-    after = [entry for entry in entries[count:] if entry.action == "sealed"]
+    after = [entry for entry in entries[body["custody"]["entries"] :] if entry.action == "sealed"]
     if not after or after[0].sha256 != hashlib.sha256(data).hexdigest():
         problems.append(Problem("seal", SEAL, "is not the one that the custody log recorded"))
     known = {item["path"]: item for item in body["files"]}
@@ -180,7 +165,12 @@ def _check_signature(
     missing = [name for name, path in files.items() if not path.is_file()]
     if missing:
         return [Problem("signature", name, "is missing") for name in missing], [sealed]
-    good, fingerprint = holds(data, files[SIGNATURE].read_bytes(), public_key or files[PUBLIC_KEY].read_bytes())
+    try:
+        good, fingerprint = holds(data, files[SIGNATURE].read_bytes(), public_key or files[PUBLIC_KEY].read_bytes())
+    except NotAKey as error:
+        if public_key is not None:
+            raise
+        return [Problem("signature", PUBLIC_KEY, str(error))], [sealed]
     if not good or fingerprint != signer:
         whose = "the given key" if public_key is not None else "the key beside it"
         return [Problem("signature", SIGNATURE, f"is not that of {SEAL} by {whose}")], [sealed]
@@ -200,9 +190,8 @@ def _listed(root: Path, path: Path) -> dict[str, Any]:
 
 def _read_only(root: Path) -> None:
     """Files 0400, folders 0500. The custody log and the database's scratch stay as they are."""
-    open_folders = {root / "restricted" / "spill"}
     for path in sorted(root.rglob("*"), reverse=True):
-        if path.is_symlink() or path in open_folders or path == root / CUSTODY:
+        if path.is_symlink() or path in (root / SCRATCH, root / CUSTODY):
             continue
         path.chmod(stat.S_IRUSR | (stat.S_IXUSR if path.is_dir() else 0))
     root.chmod(stat.S_IRUSR | stat.S_IXUSR)

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 LONGEST_KEY = 1 << 16  # bytes; a key file is a few hundred
 
 
+class NotAKey(UsageError):
+    """What was given for a public key is none."""
+
+
 @dataclass(frozen=True)
 class Signature:
     """64 bytes of signature, the public key as PEM, and the SHA-256 of the bare 32-byte key in hex."""
@@ -63,16 +67,16 @@ class Signer:
 def holds(data: bytes, signature: bytes, public_key: bytes) -> tuple[bool, str]:
     """Whether `signature` is that of `data` by the key in `public_key` (PEM or OpenSSH), and that key's fingerprint.
 
-    Raises UsageError where `public_key` is no Ed25519 public key.
+    Raises NotAKey where `public_key` is no Ed25519 public key.
     """
     ed25519, serialization = _library()
     try:
         ssh = public_key.startswith(b"ssh-")
         key = (serialization.load_ssh_public_key if ssh else serialization.load_pem_public_key)(public_key)
     except Exception:
-        raise UsageError("the public key cannot be read; PEM or OpenSSH is needed") from None
+        raise NotAKey("the public key cannot be read; PEM or OpenSSH is needed") from None
     if not isinstance(key, ed25519.Ed25519PublicKey):
-        raise UsageError("the public key is of another kind; Ed25519 is needed")
+        raise NotAKey("the public key is of another kind; Ed25519 is needed")
     from cryptography.exceptions import InvalidSignature
 
     try:

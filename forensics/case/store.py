@@ -125,6 +125,8 @@ class Case:
             os.umask(previous)
         # Nothing below needs files outside the case: Parquet is written from Arrow, not by COPY.
         connection.execute("SET enable_external_access = false")
+        # A time without an offset is UTC on every machine; of all connections, as `batches` has one of its own.
+        connection.execute("SET GLOBAL TimeZone = 'UTC'")
         connection.execute("SET lock_configuration = true")
         case = cls(root, connection, resources)
         _OPEN.add(case)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from forensics.case.words import cell, counted
 from forensics.cli.options import CaseArgument, FragmentArgument, Json, Quiet, Verbose
 from forensics.cli.terminal import Result, Terminal, perform
 
@@ -86,23 +87,23 @@ def _human(found: Explanation) -> Iterable[RenderableType]:
             (
                 "where",
                 (
-                    f"response {found.recipient_request_id} of tenant {_or_dash(found.recipient_tenant_id)}",
+                    f"response {found.recipient_request_id} of tenant {cell(found.recipient_tenant_id)}",
                     f"{found.field}, characters {found.start} to {found.end} ({length} long), worker "
-                    f"{_or_dash(found.worker)}, received {_or_dash(found.received_at)}",
+                    f"{cell(found.worker)}, received {cell(found.received_at)}",
                 ),
             ),
             (
                 "strength",
                 (
                     f"{found.bits:.1f} bits, {found.net_bits:.1f} after the charge for places searched",
-                    f"q-value {_or_dash(found.q_value)} in stratum {found.stratum}",
+                    f"q-value {cell(found.q_value)} in stratum {found.stratum}",
                 ),
             ),
             (
                 "sources",
                 (
                     ", ".join(found.sources) or "none: nobody is named",
-                    f"runner-up: {runner_up.source_request_id} of {_or_dash(runner_up.source_tenant_id)}, covers "
+                    f"runner-up: {runner_up.source_request_id} of {cell(runner_up.source_tenant_id)}, covers "
                     f"{runner_up.similarity:.0%}" + (f", margin {found.margin:.0%}" if found.margin is not None else "")
                     if runner_up
                     else "no runner-up",
@@ -180,7 +181,6 @@ def _decoys(row: dict[str, Any]) -> str:
 
 
 def _edits(compared: Differences) -> RenderableType:
-    from forensics.case.words import counted
     from forensics.cli.render import text
 
     kinds = ("changed", "added", "missing")
@@ -206,24 +206,15 @@ def _passages(found: Explanation, recipient: Passage) -> Iterable[RenderableType
     from forensics.text.safe_text import safe_text
 
     yield legend()
-    named = [c for c in found.candidates if c.named] or list(found.candidates[:1])
-    compared = {one.rank: one for one in found.differences}
-    sources = list(zip(named, found.source_passages, strict=True))[:MOST_SOURCES]
-    first = compared.get(sources[0][0].rank) if sources else None
-    mine = [(edit.start, edit.end) for edit in first.edits] if first else []
+    sources = list(zip(found.compared, found.source_passages, strict=True))[:MOST_SOURCES]
+    first = found.unlike(sources[0][0]) if sources else None
     yield Panel(
-        marked_passage(recipient, mine), title=Text(f"recipient: {safe_text(recipient.request_id)} {recipient.field}")
+        marked_passage(recipient, first[0] if first else []),
+        title=Text(f"recipient: {safe_text(recipient.request_id)} {recipient.field}"),
     )
     for candidate, passage in sources:
-        one = compared.get(candidate.rank)
-        theirs = [(edit.other_start, edit.other_end) for edit in one.edits] if one else []
+        spans = found.unlike(candidate)
         title = f"source {candidate.rank}: {safe_text(passage.request_id)} {passage.field}"
-        yield Panel(marked_passage(passage, theirs), title=Text(title))
-        if one is None:
+        yield Panel(marked_passage(passage, spans[1] if spans else []), title=Text(title))
+        if spans is None:
             yield Text("The two are no copies of each other: this is evidence by subject, and no difference is marked.")
-
-
-def _or_dash(value: object) -> str:
-    from forensics.cli.render import cell
-
-    return cell(value)

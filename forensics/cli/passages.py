@@ -59,13 +59,11 @@ def side_by_side(found: Explanation, width: int, most: int) -> RenderableType:
     from forensics.text.safe_text import safe_text
 
     assert found.recipient_passage is not None
-    named = [c for c in found.candidates if c.named] or list(found.candidates[:1])
-    one = next((d for d in found.differences if named and d.rank == named[0].rank), None)
-    mine = [(edit.start, edit.end) for edit in one.edits] if one else []
-    theirs = [(edit.other_start, edit.other_end) for edit in one.edits] if one else []
+    best = next(iter(found.compared), None)
+    mine, theirs = (best and found.unlike(best)) or ([], [])
     sides = [("recipient", found.recipient_passage, mine)]
-    if found.source_passages:
-        sides.append(("source" if named[0].named else "best candidate", found.source_passages[0], theirs))
+    if best is not None:
+        sides.append(("source" if best.named else "best candidate", found.source_passages[0], theirs))
     heads = [
         Text(safe_text(f"{role}: {passage.request_id}, {passage.field}, {passage.start} to {passage.end}"))
         for role, passage, _ in sides

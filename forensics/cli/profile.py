@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forensics.case.errors import NothingReadable, UsageError
+from forensics.case.words import cell
 from forensics.cli.options import Json, PrivateKeys, Quiet, TimeZone, Verbose
 from forensics.cli.terminal import Result, Terminal, perform
 
@@ -91,7 +92,7 @@ def listed(json: Json = False, quiet: Quiet = False, verbose: Verbose = 0) -> No
 
 
 def _human(trial: Trial, *, tried: bool) -> Iterable[RenderableType]:
-    from forensics.cli.render import box, cell, table, text
+    from forensics.cli.render import box, table, text
 
     if not tried:
         yield text(f"profile {trial.name} ({trial.kind}): nothing is wrong with it; give evidence to try it on")

@@ -163,18 +163,29 @@ def _parameters(function: Callable[..., Any]) -> Iterator[Parameter]:
         purpose = _one_line(info.help)
         if isinstance(info, typer.models.ArgumentInfo):
             optional = parameter.default is not inspect.Parameter.empty
-            yield Parameter(f"[{info.metavar}]" if optional else str(info.metavar), purpose, is_option=False)
+            written = str(info.metavar)
+            optional = optional and not written.startswith("[")
+            yield Parameter(f"[{written}]" if optional else written, purpose, is_option=False)
             continue
-        choices = [choice.value for part in (kind, *get_args(kind)) for choice in _choices(part)]
-        value = "" if kind is bool or info.count else f" {'/'.join(choices) or info.metavar or 'N'}"
+        parts = list(_parts(kind))
+        choices = [choice.value for part in parts for choice in _choices(part)]
+        flag = bool in parts or info.count
+        value = "" if flag else f" {'/'.join(choices) or info.metavar or 'N'}"
         default = parameter.default
-        silent = kind is bool or info.count or default in (None, "")
+        silent = flag or default in (None, "")
         if default is inspect.Parameter.empty:
             purpose += " Required."
         elif not silent:
             purpose += f" Default: `{getattr(default, 'value', default)}`."
         # In the Annotated style Typer keeps the first name of an option as its default.
         yield Parameter(", ".join((info.default, *info.param_decls)) + value, purpose, is_option=True)
+
+
+def _parts(kind: Any) -> Iterator[Any]:
+    """The type and all that it is made of: `list[Rule] | None` holds Rule."""
+    yield kind
+    for part in get_args(kind):
+        yield from _parts(part)
 
 
 def _choices(kind: Any) -> Iterator[Enum]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from forensics.case.words import cell
 from forensics.text.safe_text import safe_text
 
 if TYPE_CHECKING:
@@ -15,21 +15,6 @@ if TYPE_CHECKING:
     from rich.panel import Panel
     from rich.table import Table
     from rich.text import Text
-
-
-def cell(value: object) -> str:
-    """One value as one line of safe text. Times are UTC, lists are joined, nothing is `-`."""
-    if value is None:
-        return "-"
-    if isinstance(value, datetime):
-        return value.isoformat(sep=" ", timespec="milliseconds") + "Z"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, list | tuple):
-        return ", ".join(cell(item) for item in value) or "-"
-    return safe_text(str(value))
 
 
 def text(value: str) -> Text:

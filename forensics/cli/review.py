@@ -19,13 +19,6 @@ from forensics.cli.terminal import Result, Terminal, console, perform
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-# What rests on decisions, in order. Each is skipped where nothing changed for it.
-FOLLOWING: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("timeline", {}),
-    ("scope", {}),
-    ("report", {"on_block": "withhold"}),
-)
-
 
 class Category(StrEnum):
     """Kinds of delicate content; the same names as those of `case.category_review` (a test holds it)."""
@@ -170,11 +163,10 @@ def _walk(terminal: Terminal, case: Path, fragment: str | None, name: str, *, re
 
 def _follow(terminal: Terminal, case: Path) -> tuple[str, ...]:
     """Bring everything that rests on decisions up to date; returns the warnings of the stages."""
-    from forensics.pipeline import run_stage
+    from forensics.pipeline import follow_decisions
 
     with terminal.progress() as progress:
-        summaries = [run_stage(case, stage, settings, progress=progress) for stage, settings in FOLLOWING]
-    return tuple(dict.fromkeys(text for summary in summaries for text in summary.warnings))
+        return follow_decisions(case, progress).warnings
 
 
 def _next(case: Path, *, updated: bool) -> str:

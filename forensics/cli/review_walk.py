@@ -105,7 +105,8 @@ def _show(sitting: Sitting, current: Waiting, console: Console, *, reveal: bool)
 
 
 def _facts(sitting: Sitting, current: Waiting, found: Explanation) -> Iterable[RenderableType]:
-    from forensics.cli.render import box, cell
+    from forensics.case.words import cell
+    from forensics.cli.render import box
 
     runner_up = found.runner_up
     sources = ", ".join(found.sources) or "none: nobody is named"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forensics.case.errors import Findings, LimitHit, MissingInput, UsageError
-from forensics.case.words import counted
+from forensics.case.words import cell, counted
 from forensics.cli.evaluate import measure
 from forensics.cli.options import (
     AllowPickle,
@@ -252,7 +252,7 @@ def _against_truth(found: dict[str, Any], truth: Path, seen: Overview) -> tuple[
 
 
 def _box(case: Path, seen: Overview) -> Iterable[RenderableType]:
-    from forensics.cli.render import box, cell
+    from forensics.cli.render import box
 
     missing = [f"{counted(count, 'request')}: {reason}" for reason, count in seen.not_examinable[:6]]
     if seen.rejected:

@@ -31,7 +31,7 @@ _COLUMNS = {
 def fill(case: Case) -> None:
     """Write `fragment_categories` for every fragment that is not excluded. Needs `verdicts`."""
     decided: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for fragment_id, category, decision, *_ in case.rows("scope/category_decisions"):
+    for fragment_id, category, decision in case.rows("scope/category_decisions"):
         decided[fragment_id][category] = decision
     known: dict[str, list[tuple[Any, ...]]] = {}
     rows: list[tuple[Any, ...]] = []

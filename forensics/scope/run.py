@@ -19,6 +19,7 @@ from forensics.scope import categories, numbers, out
 from forensics.scope.trace import Trace
 
 Progress = Callable[[str, int, int], None]
+WRITES = ("verdicts", "fragment_categories", "affected_requests", "affected_tenants", "numbers")
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
         "scope",
         parameters,
         reads=("ingest", "attribution", "timeline", "controls"),
-        writes=("verdicts", "fragment_categories", "affected_requests", "affected_tenants", "numbers"),
+        writes=WRITES,
         work=work,
         extra=decisions_digest(case),
     )

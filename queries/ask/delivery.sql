@@ -1,29 +1,20 @@
 -- question: is there evidence that an affected response was returned, viewed or used, or only that it was generated?
--- inputs:   affected_requests, joined_requests, requests, request_contents, fragments
+-- inputs:   affected_requests, joined_requests, requests, answer_copies
 -- grain:    one row per affected request
 -- parameters: none
 -- order:    received_at, request_id
 -- empty:    no response is affected
 -- A later stage is never inferred from an earlier one. Returned: a client's log holds the answer, or a later prompt of the
 -- same tenant carries it. No log of a server can show that a person read something.
-WITH answers AS (
-    SELECT DISTINCT f.request, f.content
-    FROM fragments AS f
-    INNER JOIN affected_requests AS a ON a.request = f.request
-    WHERE a.listed = 'affected'
-),
-came_back AS (
-    SELECT DISTINCT n.request
-    FROM answers AS n
-    INNER JOIN request_contents AS u ON u.content = n.content AND u.side = 'prompt' AND u.request <> n.request
-    INNER JOIN joined_requests AS j ON j.request = n.request
-    INNER JOIN joined_requests AS o ON o.request = u.request AND o.tenant_id = j.tenant_id
+WITH came_back AS (
+    SELECT DISTINCT request
+    FROM answer_copies
+    WHERE side = 'prompt'
 ),
 at_client AS (
-    SELECT DISTINCT q.request
-    FROM requests AS q
-    INNER JOIN answers AS n ON n.request = q.request
-    WHERE q.vantage = 'client' AND q.response_state IN ('full', 'truncated', 'partial_stream')
+    SELECT DISTINCT request
+    FROM requests
+    WHERE vantage = 'client' AND response_state IN ('full', 'truncated', 'partial_stream')
 )
 SELECT
     a.request_id,

@@ -1,29 +1,18 @@
 -- question: was an affected response kept, sent on or used again, and was its deletion confirmed?
--- inputs:   affected_requests, joined_requests, request_contents, fragments
+-- inputs:   affected_requests, joined_requests, answer_copies
 -- grain:    one row per affected request
 -- parameters: none
 -- order:    received_at, request_id
 -- empty:    no response is affected, so nothing need be deleted
 -- Equal texts: another call was given the very same answer (a cache, a retry), or a later prompt of the same tenant carries
 -- it (the customer's own program kept it). None of that says that nothing was kept elsewhere.
-WITH answers AS (
-    SELECT DISTINCT f.request, f.content
-    FROM fragments AS f
-    INNER JOIN affected_requests AS a ON a.request = f.request
-    WHERE a.listed = 'affected'
-),
-uses AS (
+WITH uses AS (
     SELECT
-        n.request,
-        count(DISTINCT u.request) FILTER (WHERE u.side = 'response' AND u.request <> n.request) AS same_answer_elsewhere,
-        count(DISTINCT u.request) FILTER (
-            WHERE u.side = 'prompt' AND u.request <> n.request AND o.tenant_id = j.tenant_id
-        ) AS later_prompts_with_it
-    FROM answers AS n
-    INNER JOIN request_contents AS u ON u.content = n.content
-    INNER JOIN joined_requests AS j ON j.request = n.request
-    INNER JOIN joined_requests AS o ON o.request = u.request
-    GROUP BY n.request
+        request,
+        count(*) FILTER (WHERE side = 'response') AS same_answer_elsewhere,
+        count(*) FILTER (WHERE side = 'prompt') AS later_prompts_with_it
+    FROM answer_copies
+    GROUP BY request
 )
 SELECT
     a.request_id,

@@ -49,3 +49,17 @@ CREATE TABLE IF NOT EXISTS numbers (
     high      DOUBLE,
     method    VARCHAR NOT NULL
 );
+
+-- One row per affected request x other call that holds its very answer: as an answer too (a cache, a retry), or in a later
+-- prompt of the same tenant, whose program kept it.
+CREATE OR REPLACE VIEW answer_copies AS
+SELECT DISTINCT
+    f.request,
+    u.request AS copy,
+    u.side
+FROM fragments AS f
+INNER JOIN affected_requests AS a ON a.request = f.request
+INNER JOIN request_contents AS u ON u.content = f.content AND u.request <> f.request
+INNER JOIN joined_requests AS j ON j.request = f.request
+INNER JOIN joined_requests AS o ON o.request = u.request
+WHERE a.listed = 'affected' AND (u.side = 'response' OR (o.tenant_id = j.tenant_id AND o.received_at > j.received_at));

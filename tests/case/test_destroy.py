@@ -98,6 +98,25 @@ def test_an_interrupted_destruction_goes_on(case_root: Path, monkeypatch: pytest
     assert verify_destroyed(case_root)[1] == []
 
 
+def test_one_broken_off_before_its_certificate_stood_goes_on(case_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(path: Path, target: Path) -> Path:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", stop)
+        with pytest.raises(KeyboardInterrupt):
+            destroy(case_root, *ARGUMENTS)
+    destroy(case_root, *ARGUMENTS)
+    assert verify_destroyed(case_root)[1] == []
+
+
+@pytest.mark.parametrize("data", [b"[]", b"{}", b"no JSON"])
+def test_a_certificate_that_is_none_is_a_problem(case_root: Path, data: bytes) -> None:
+    destroy(case_root, *ARGUMENTS)
+    (case_root / "destroyed.json").write_bytes(data)
+    assert [problem.check for problem in verify_destroyed(case_root)[1]] == ["certificate"]
+
+
 def test_a_case_in_use_is_left_alone(case_root: Path) -> None:
     holder = duckdb.connect(str(case_root / "case.duckdb"))
     try:

@@ -221,6 +221,16 @@ def test_a_lost_or_foreign_signature_shows(case_root: Path, keys: Path) -> None:
     assert _problems(case_root) == {("signature", "seal.sig")}
 
 
+def test_a_damaged_key_beside_the_seal_is_a_problem_and_no_error(case_root: Path, keys: Path) -> None:
+    seal(case_root, "A. Lind", "retention", keys / "mine.pem")
+    case_root.chmod(0o700)
+    _unlock(case_root / "seal.pub").write_bytes(b"no key")
+    assert ("signature", "seal.pub") in _problems(case_root)
+    assert ("signature", "seal.pub") not in _problems(case_root, (keys / "mine.pub").read_bytes())
+    with pytest.raises(UsageError):
+        _problems(case_root, b"no key")
+
+
 def test_an_unsigned_case_is_not_taken_for_signed(case_root: Path, keys: Path) -> None:
     assert ("seal", "seal.json") in _problems(case_root, (keys / "mine.pub").read_bytes())
     seal(case_root, "R. Iqbal", "done")

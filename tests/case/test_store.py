@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import subprocess
 import sys
@@ -79,6 +80,25 @@ def test_queries_cannot_reach_files(filled: Case, tmp_path: Path) -> None:
     (tmp_path / "secret.csv").write_text("a\n1\n")
     with pytest.raises(duckdb.Error):
         filled._connection.execute(f"SELECT * FROM '{tmp_path}/secret.csv'")
+
+
+_DECLARED = """
+import pyarrow as pa, sys
+from pathlib import Path
+from forensics.case.store import Case
+declared = '{"fault_began": "2026-05-11T06:30:00", "fault_fixed": "2026-05-11T09:00:00+02:00"}'
+row = {"stage": "controls", "version": "1", "parameters": declared, "input_digest": "", "outputs": "", "summary": ""}
+with Case.create(Path(sys.argv[1])) as case:
+    case.append("stages", pa.Table.from_pylist([row]))
+    print([value for name, value, _ in case.rows("scope/window") if name.startswith("declared")])
+"""
+
+
+def test_a_declared_time_without_an_offset_is_utc_on_every_machine(tmp_path: Path) -> None:
+    called = [sys.executable, "-c", _DECLARED, str(tmp_path / "case")]
+    environment = {**os.environ, "TZ": "Asia/Tokyo"}
+    shown = subprocess.run(called, env=environment, capture_output=True, text=True, check=True).stdout
+    assert shown.strip() == "['2026-05-11T06:30:00.000000Z', '2026-05-11T07:00:00.000000Z']"
 
 
 @pytest.mark.parametrize("line", [0, 1, 2])

@@ -42,7 +42,8 @@ def test_any_text_on_the_terminal(text: str) -> None:
 
     from rich.console import Console
 
-    from forensics.cli.render import box, cell, table
+    from forensics.case.words import cell
+    from forensics.cli.render import box, table
     from forensics.cli.render import text as sentence
 
     stream = io.StringIO()
