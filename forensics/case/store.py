@@ -257,7 +257,7 @@ _TABLES = {
     name: name
     for name in (
         "evidence rejects records record_ids record_contents record_chunks record_settings requests joined_requests "
-        "contents request_contents chunks request_settings engine_events tenants stages "
+        "contents request_contents chunks request_settings engine_events kv_events tenants stages "
         "join_keys request_joins join_outcomes clock_offsets divergences advice "
         "fragments appearances exclusions decoy_strata reviews trials replay_verdicts replays canaries "
         "reference_sets reference_fingerprints "

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-from forensics.ingest.record import EngineEvent, Item, Place, Record
+from forensics.ingest.record import Blocks, EngineEvent, Item, Place, Record
 
 _US = pa.timestamp("us")
 RECORD_FIELDS: tuple[tuple[str, Any], ...] = (
@@ -86,6 +86,8 @@ class BlockColumns:
         self._events: list[tuple[Any, ...]] = []
         self._settings: list[tuple[int, str | None, int, int]] = []
         self._input, self._output = array("i"), array("i")
+        self._kv: list[tuple[Any, ...]] = []
+        self._blocks = array("q")
         self.rejects: list[tuple[int, int, int, str, str]] = []
 
     def add(self, item: Item, place: Place, first: int) -> None:
@@ -110,6 +112,11 @@ class BlockColumns:
                 _json(event.attributes),
             )
         )
+
+        if event.blocks is not None:
+            blocks = event.blocks
+            self._kv.append((place.offset, event.at, event.worker, *_KV_VALUES(blocks), len(blocks.hashes)))
+            self._blocks.extend(blocks.hashes)
 
     def _record(self, record: Record, place: Place, first: int) -> None:
         row = len(self._records)
@@ -155,7 +162,7 @@ class BlockColumns:
         self.rejects.append((offset, length, line, reason, digest))
 
     def tables(self, aside: Callable[[list[bytes]], bool] | None = None) -> dict[str, pa.Table]:
-        """The block as tables `records`, `ids`, `uses`, `chunks`, `settings`, `events`, `contents`, `texts`,
+        """The block as tables `records`, `ids`, `uses`, `chunks`, `settings`, `events`, `kv`, `contents`, `texts`,
         `rejects`.
 
         `contents` names every text of the block; `texts` holds those that this process has not handed on before,
@@ -174,6 +181,7 @@ class BlockColumns:
             "chunks": _table(self._chunks, _CHUNK_FIELDS),
             "settings": _settings(self._settings, self._input, self._output),
             "events": _table(self._events, _EVENT_FIELDS),
+            "kv": _kv(self._kv, self._blocks),
             "contents": pa.table({"digest": pa.array(list(self._contents), pa.binary(16))}),
             "texts": pa.table(
                 {
@@ -199,14 +207,23 @@ def _settings(rows: list[tuple[int, str | None, int, int]], asked: array[int], a
     if not rows:
         return _SETTINGS.empty_table()
     records, sampling, asked_counts, answered_counts = zip(*rows, strict=True)
-    lists = [_lists(asked_counts, asked), _lists(answered_counts, answered)]
+    lists = [_lists(asked_counts, asked, pa.int32()), _lists(answered_counts, answered, pa.int32())]
     return pa.table([pa.array(records, pa.int64()), pa.array(sampling, pa.string()), *lists], schema=_SETTINGS)
 
 
-def _lists(counts: tuple[int, ...], tokens: array[int]) -> pa.Array:
-    """A list per count, the tokens in turn; none where the count is 0."""
+def _kv(rows: list[tuple[Any, ...]], blocks: array[int]) -> pa.Table:
+    """Events of prefix caches; the hashes are not touched one by one."""
+    if not rows:
+        return _KV.empty_table()
+    *columns, counts = zip(*rows, strict=True)
+    values = [pa.array(column, kind) for column, kind in zip(columns, _KV.types, strict=False)]
+    return pa.table([*values, _lists(counts, blocks, pa.int64())], schema=_KV)
+
+
+def _lists(counts: tuple[int, ...], numbers: array[int], kind: Any) -> pa.Array:
+    """A list per count, the numbers in turn; none where the count is 0."""
     ends = pa.array([0, *accumulate(counts)], pa.int32())
-    values = pa.Array.from_buffers(pa.int32(), len(tokens), [None, pa.py_buffer(tokens.tobytes())])
+    values = pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(numbers.tobytes())])
     return pa.ListArray.from_arrays(ends, values, mask=pa.array([not count for count in counts]))
 
 
@@ -259,6 +276,27 @@ _SETTINGS = pa.schema(
         ("sampling", pa.string()),
         ("input_ids", pa.list_(pa.int32())),
         ("output_ids", pa.list_(pa.int32())),
+    ]
+)
+_KV_VALUES: Callable[[Blocks], tuple[Any, ...]] = attrgetter(
+    "ordinal", "rank", "seq", "kind", "size", "medium", "parent", "salt", "adapter", "session"
+)
+_KV = pa.schema(
+    [
+        ("byte_offset", pa.int64()),
+        ("at", _US),
+        ("worker", pa.string()),
+        ("ordinal", pa.int32()),
+        ("dp_rank", pa.int32()),
+        ("seq", pa.int64()),
+        ("kind", pa.string()),
+        ("block_size", pa.int32()),
+        ("medium", pa.string()),
+        ("parent", pa.int64()),
+        ("salt", pa.string()),
+        ("adapter", pa.string()),
+        ("session", pa.string()),
+        ("blocks", pa.list_(pa.int64())),
     ]
 )
 _EVENT_FIELDS = (

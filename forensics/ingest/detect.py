@@ -143,7 +143,7 @@ def judge(lines: Sequence[bytes], context: FileContext, known: Registry, what: s
 def _parser_of(line: bytes, context: FileContext, known: Registry) -> Any | None:
     value = _object(line, context)
     if isinstance(value, list):
-        value = next(iter(value), None)
+        value = value[0] if value and isinstance(value[0], dict) else known.of_array(value)
     if isinstance(value, dict):
         return known.of_object(value)
     return known.of_line(line)

@@ -98,8 +98,11 @@ class LineReader:
                 return self._object(value)
             except ExactNumbers:
                 return self._object(_exact(line))
-        if isinstance(value, list) and value and isinstance(value[0], dict):
-            return self._batch(value, line)
+        if isinstance(value, list) and value:
+            if isinstance(value[0], dict):
+                return self._batch(value, line)
+            if (obj := self.known.of_array(value)) is not None:
+                return self._object(obj)
         raise Reject("not_an_object")
 
     def _batch(self, values: list[Any], line: bytes) -> Sequence[Item]:

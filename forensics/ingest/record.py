@@ -84,6 +84,25 @@ class Record:
 
 
 @dataclass(slots=True)
+class Blocks:
+    """Blocks that a prefix cache stored or removed, in their order. `ordinal` is the event's place in its batch, `seq`
+    the batch's number; salt, adapter and session are digests. A hash is 64 signed bits; `size` is tokens of a block.
+    """
+
+    kind: str  # blocks_stored | blocks_removed | cache_flush | kv_seen: nothing happened, and the recorder was there
+    ordinal: int
+    seq: int | None = None
+    rank: int | None = None
+    size: int | None = None
+    medium: str | None = None
+    parent: int | None = None
+    salt: str | None = None
+    adapter: str | None = None
+    session: str | None = None
+    hashes: array[int] = field(default_factory=lambda: array("q"))
+
+
+@dataclass(slots=True)
 class EngineEvent:
     """One fact that an engine logged, without a call's texts. `counts` hold numbers, `attributes` short names and lists
     of such, never log text; `at` is UTC microseconds, None where the line has no time.
@@ -99,6 +118,7 @@ class EngineEvent:
     counts: dict[str, int | float] = field(default_factory=dict)
     attributes: dict[str, Any] = field(default_factory=dict)
     place: Place | None = None
+    blocks: Blocks | None = None  # what an event of a prefix cache says of its blocks
 
 
 Item = Record | EngineEvent

@@ -56,6 +56,14 @@ class Registry:
                 return parser
         return None
 
+    def of_array(self, value: list[Any]) -> dict[str, Any] | None:
+        """The object that a parser takes an array for which is no batch of objects; None where none does."""
+        for parser in self.objects:
+            read: Callable[[list[Any]], dict[str, Any] | None] | None = getattr(parser, "of_array", None)
+            if read is not None and (obj := read(value)) is not None:
+                return obj
+        return None
+
     def of_line(self, line: bytes, first: Any | None = None) -> Any | None:
         """The first text parser that takes `line` for one of its records; `first` is asked before the others."""
         if first is not None and first.KIND != "object" and first.accepts_line(line):

@@ -40,6 +40,7 @@ _READ_TABLES = (
     "record_chunks",
     "record_settings",
     "engine_events",
+    "kv_events",
     "contents",
     "requests",
     "joined_requests",

@@ -52,9 +52,9 @@ class Writer:
         if tables["settings"].num_rows:
             self._hold("record_settings", _rows_of(tables["settings"], first))
         if tables["events"].num_rows:
-            events = tables["events"]
-            number = pa.array(np.full(events.num_rows, evidence, dtype=np.int32))
-            self._hold("engine_events", events.append_column("evidence", number))
+            self._hold("engine_events", _of_file(tables["events"], evidence))
+        if tables["kv"].num_rows:
+            self._hold("kv_events", _of_file(tables["kv"], evidence))
         if tables["rejects"].num_rows:
             self._hold("rejects", _number(tables["rejects"], evidence, line))
         if self._bytes > _FLUSH_BYTES or self._rows > _FLUSH_ROWS:
@@ -139,7 +139,10 @@ def _runs(flags: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[tuple[int, 
 def _number(table: pa.Table, evidence: int, line: int) -> pa.Table:
     """Lines counted from 1 in the file instead of from 0 in the block; and the file's number."""
     at = table.schema.get_field_index("line")
-    table = table.set_column(at, "line", pc.add(table["line"], line + 1))
+    return _of_file(table.set_column(at, "line", pc.add(table["line"], line + 1)), evidence)
+
+
+def _of_file(table: pa.Table, evidence: int) -> pa.Table:
     return table.append_column("evidence", pa.array(np.full(table.num_rows, evidence, dtype=np.int32)))
 
 

@@ -1,5 +1,6 @@
-"""Did a prefix-cache hit reach beyond what the call's own namespace had sent before? By tokens where all prompts of a
-worker are logged as such, else by texts, in proportion to tokens.
+"""Did a prefix-cache hit reach beyond what the call's own namespace had sent before? By the cache's own events where
+they cover the call (cache_events.py); else by tokens where all prompts of a worker are logged as such, else by texts,
+in proportion to tokens.
 
 The namespace is what the call itself declares: salt, extra key, adapter. Without any, all customers share one tree by
 design, and a hit on another's prefix is no fault. What the logs do not show cannot be told from a fault by a count:
@@ -9,7 +10,7 @@ the call of another namespace that explains a hit is named only where the log sh
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from forensics.timeline.cache_tree import Stream
+
+# Expected tokens, excess, row of the call that explains it.
+_Judged = tuple[int | None, int | None, int | None]
+# Of a worker, from a request to a request: (request, prompt, answer) of each with a whole prompt.
+_Reader = Callable[[str, int, int], Iterator[tuple[int, bytes, bytes]]]
 _SHARE = 0.15  # of the prompt: tokens do not lie evenly in a text
 _LEAST_EXCESS = 32  # tokens, the same
 _PIECES = 2048  # calls whose texts are held at once
@@ -50,13 +57,48 @@ def fill(case: Case) -> None:
     for worker, at in case.rows("timeline/cache_starts"):
         starts.setdefault(worker, []).append(at)
     by_tokens = {worker for (worker,) in case.rows("timeline/token_workers")}
+    streams = _streams(case)
     for worker, first, stop in _workers(calls):
         part = calls.slice(first, stop - first)
         counted = np.flatnonzero(~np.isnan(cached[first:stop]))
         if len(counted):
             tokens = worker in by_tokens
             judged = _judge(case, worker, part, starts.get(worker, []), tokens)
-            case.append("cache_hits", _table(part, counted, judged, "tokens" if tokens else "text"))
+            reasons = _by_events(case, worker, part, streams, tokens, judged) if streams else []
+            case.append("cache_hits", _table(part, counted, judged, "tokens" if tokens else "text", reasons))
+
+
+def _streams(case: Case) -> list[Stream]:
+    """What prefix caches published; the module is heavy, and most cases have no such events."""
+    if not case.count("kv_events"):
+        return []
+    from forensics.timeline.cache_tree import read
+
+    return read(case)
+
+
+def _by_events(
+    case: Case, worker: str, calls: pa.Table, streams: list[Stream], tokens: bool, judged: dict[int, _Judged]
+) -> list[str]:
+    """Why events do not judge each row, or `used`: then what they say stands in `judged`."""
+    import numpy as np
+
+    from forensics.timeline.cache_events import Facts, judge
+
+    own = _namespaces(calls)
+    adapter, extra = (np.array([bool(key) for key in calls[name].to_pylist()]) for name in ("adapter", "extra_key"))
+    facts = Facts(
+        _times(calls, "engine_received_us"), _times(calls, "engine_at_us"), own, calls["salt"].to_pylist(),
+        adapter | extra, adapter, _counts(calls, "cached_tokens"), _counts(calls, "prompt_tokens"), tokens,
+    )  # fmt: skip
+    found, reasons = judge(streams, lambda: _pieces(worker, calls, partial(_tokens, case)), facts)
+    for row, retracted in enumerate(calls["retracted"].to_pylist()):
+        if retracted:
+            reasons[row] = "retracted"
+        elif row in found:
+            verdict = found[row]
+            judged[row] = (verdict.expected, verdict.excess, verdict.source)
+    return reasons
 
 
 def _workers(calls: pa.Table) -> Iterator[tuple[str, int, int]]:
@@ -79,9 +121,7 @@ def namespace(salt: str, extra_key: str, adapter: str) -> str:
     return hashlib.blake2b(joined.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
-def _judge(
-    case: Case, worker: str, calls: pa.Table, starts: list[int], tokens: bool
-) -> dict[int, tuple[int | None, int | None, int | None]]:
+def _judge(case: Case, worker: str, calls: pa.Table, starts: list[int], tokens: bool) -> dict[int, _Judged]:
     """row -> (expected tokens, excess, row of the call that explains it), for calls with a count and a whole prompt."""
     import numpy as np
 
@@ -92,14 +132,8 @@ def _judge(
     share, least, whole = (0.0, 0, np.floor) if tokens else (_SHARE, _LEAST_EXCESS, np.ceil)
     received = _times(calls, "received_us")
     at = _times(calls, "at_us")
-    names = [
-        namespace(*key)
-        for key in zip(*(calls[name].to_pylist() for name in ("salt", "extra_key", "adapter")), strict=True)
-    ]
-    codes = {name: code for code, name in enumerate(sorted(set(names)))}
-    own = np.array([codes[name] for name in names], dtype=np.int64)
-    cached = calls["cached_tokens"].to_numpy(zero_copy_only=False).astype(np.float64)
-    prompt = calls["prompt_tokens"].to_numpy(zero_copy_only=False).astype(np.float64)
+    own = _namespaces(calls)
+    cached, prompt = _counts(calls, "cached_tokens"), _counts(calls, "prompt_tokens")
     retracted = calls["retracted"].to_numpy(zero_copy_only=False)
     row, place = known.row, known.place.astype(np.int64)
     order = np.lexsort((received[row], own[row], known.hash, place))
@@ -116,7 +150,7 @@ def _judge(
     shared = (other >= 0) & (received[other] <= at[row]) & (GRID[place] <= known.prompt_bytes[row])
     reached = np.full(len(own), -1, dtype=np.int64)
     np.maximum.at(reached, row[shared], place[shared])
-    found: dict[int, tuple[int | None, int | None, int | None]] = {}
+    found: dict[int, _Judged] = {}
     wanted: dict[int, float] = {}
     for i in np.flatnonzero(~np.isnan(cached) & (prompt > 0) & (known.prompt_bytes > 0)).tolist():
         size = int(known.prompt_bytes[i])
@@ -172,6 +206,25 @@ def _explained(
     return found
 
 
+def _namespaces(calls: pa.Table) -> np.ndarray[Any, Any]:
+    """The number of each call's namespace."""
+    import numpy as np
+
+    names = [
+        namespace(*key)
+        for key in zip(*(calls[name].to_pylist() for name in ("salt", "extra_key", "adapter")), strict=True)
+    ]
+    codes = {name: code for code, name in enumerate(sorted(set(names)))}
+    return np.array([codes[name] for name in names], dtype=np.int64)
+
+
+def _counts(calls: pa.Table, name: str) -> np.ndarray[Any, Any]:
+    """A column of counts; NaN where there is none."""
+    import numpy as np
+
+    return np.asarray(calls[name].to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
 def _times(calls: pa.Table, name: str) -> np.ndarray[Any, Any]:
     """A column of times; a call without one came last of all: it explains nobody's hit."""
     import numpy as np
@@ -180,19 +233,23 @@ def _times(calls: pa.Table, name: str) -> np.ndarray[Any, Any]:
     return np.asarray(pc.fill_null(calls[name], np.iinfo(np.int64).max).to_numpy(), dtype=np.int64)
 
 
-def _read(
-    worker: str, calls: pa.Table, reader: Callable[[str, int, int], Iterator[tuple[int, bytes, bytes]]]
-) -> _Prefixes:
-    """The beginnings of all prompts of a worker, each followed by its answer: what the cache keeps of a call.
+def _pieces(worker: str, calls: pa.Table, reader: _Reader) -> Iterator[tuple[int, bytes, bytes]]:
+    """(row, prompt, answer) of each call with a whole prompt, read in stretches."""
+    rows_of = {request: i for i, request in enumerate(calls["request"].to_pylist())}
+    requests = sorted(rows_of)
+    for start in range(0, len(requests), _PIECES):
+        stretch = requests[start : start + _PIECES]
+        for request, prompt, answer in reader(worker, stretch[0], stretch[-1]):
+            yield rows_of[request], prompt, answer
 
-    reader: of a worker, from a request to a request: (request, prompt, answer) of each with a whole prompt.
-    """
+
+def _read(worker: str, calls: pa.Table, reader: _Reader) -> _Prefixes:
+    """The beginnings of all prompts of a worker, each followed by its answer: what the cache keeps of a call."""
     import numpy as np
 
     from forensics.timeline.prefixes import prefix_hashes
 
-    rows_of = {request: i for i, request in enumerate(calls["request"].to_pylist())}
-    sizes = np.zeros(len(rows_of), dtype=np.int64)
+    sizes = np.zeros(calls.num_rows, dtype=np.int64)
     parts: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
     held: list[bytes] = []
     held_rows: list[int] = []
@@ -206,15 +263,13 @@ def _read(
         held.clear()
         held_rows.clear()
 
-    requests = sorted(rows_of)
-    for start in range(0, len(requests), _PIECES):
-        stretch = requests[start : start + _PIECES]
-        for request, prompt, answer in reader(worker, stretch[0], stretch[-1]):
-            row = rows_of[request]
-            sizes[row] = len(prompt)
-            held.append(prompt + answer)
-            held_rows.append(row)
-        flush()
+    for row, prompt, answer in _pieces(worker, calls, reader):
+        sizes[row] = len(prompt)
+        held.append(prompt + answer)
+        held_rows.append(row)
+        if len(held) >= _PIECES:
+            flush()
+    flush()
     if not parts:
         empty = np.zeros(0, dtype=np.int64)
         return _Prefixes(empty, empty.astype(np.uint8), empty.astype(np.uint64), sizes)
@@ -266,13 +321,15 @@ def _texts(case: Case, worker: str, first: int, last: int) -> Iterator[tuple[int
 
 
 def _table(
-    calls: pa.Table, rows: Any, judged: dict[int, tuple[int | None, int | None, int | None]], basis: str = _NONE
+    calls: pa.Table, rows: Any, judged: dict[int, _Judged], basis: str = _NONE, reasons: Sequence[str] = ()
 ) -> pa.Table:
     import pyarrow as pa
 
     taken = calls.take(rows)
     requests = calls["request"]
     told = [judged.get(i) for i in rows.tolist()]
+    why = [reasons[i] for i in rows.tolist()] if reasons else ["no_events"] * len(told)
+    bases = ["kv_events" if one == "used" else basis if t else _NONE for t, one in zip(told, why, strict=True)]
     keys = zip(*(taken[name].to_pylist() for name in ("salt", "extra_key", "adapter")), strict=True)
     return pa.table(
         {
@@ -281,12 +338,13 @@ def _table(
             "at": taken["at_us"].cast(pa.timestamp("us")),
             "cached_tokens": taken["cached_tokens"],
             "expected_tokens": pa.array([t[0] if t else None for t in told], pa.int64()),
-            "expected_basis": pa.array([basis if t else _NONE for t in told], pa.string()),
+            "expected_basis": pa.array(bases, pa.string()),
             "excess_tokens": pa.array([t[1] if t else None for t in told], pa.int64()),
             "matched_request": pa.array(
                 [requests[t[2]].as_py() if t and t[2] is not None else None for t in told], pa.int64()
             ),
             "own_namespace": pa.array([namespace(*key) for key in keys], pa.string()),
             "basis": taken["basis"],
+            "kv_events": pa.array(why, pa.string()),
         }
     )

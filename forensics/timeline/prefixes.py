@@ -72,6 +72,18 @@ def _mixed(value: Any) -> Any:
     return value ^ (value >> np.uint64(31))
 
 
+@numba.njit(cache=True, nogil=True)
+def token_hashes(tokens: Any, size: int) -> Any:
+    """A hash of all tokens so far at the end of every whole block of `size` tokens."""
+    hashes = np.empty(len(tokens) // size, dtype=np.uint64)
+    state = np.uint64(0x9E3779B97F4A7C15)
+    for i in range(len(hashes) * size):
+        state = _mixed(state ^ np.uint64(tokens[i]))
+        if (i + 1) % size == 0:
+            hashes[i // size] = state
+    return hashes
+
+
 def bound(place: int, size: int) -> int:
     """The most bytes that a common prefix can have which is known to reach GRID[place] and not the next length.
 

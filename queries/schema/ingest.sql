@@ -296,6 +296,25 @@ CREATE TABLE IF NOT EXISTS engine_events (
     attributes  VARCHAR
 );
 
+-- One row per event of an engine's prefix cache; what followed on within a batch is one event.
+CREATE TABLE IF NOT EXISTS kv_events (
+    evidence    INTEGER NOT NULL,
+    byte_offset BIGINT NOT NULL,             -- of the line in the decompressed bytes
+    ordinal     INTEGER NOT NULL,            -- place in the batch
+    "at"          TIMESTAMP,                 -- when the engine published the batch: at the end of a prefill, of some decode steps, or idle
+    worker      VARCHAR,
+    dp_rank     INTEGER,                     -- each data-parallel rank has a cache of its own
+    seq         BIGINT,                      -- number of the batch, from 0 in each process; null: not recorded, gaps cannot be seen
+    kind        VARCHAR NOT NULL,            -- blocks_stored | blocks_removed | cache_flush | kv_seen (nothing, but recorded until then)
+    block_size  INTEGER,                     -- tokens
+    medium      VARCHAR,                     -- GPU | CPU_PINNED | DISK | EXTERNAL, as the engine says
+    parent      BIGINT,                      -- hash of the block before the first; null: the first block of a prompt
+    salt        VARCHAR,                     -- digests, never the keys themselves
+    adapter     VARCHAR,
+    session     VARCHAR,
+    blocks      BIGINT[]                     -- their hashes, 64 signed bits; those of another form by a digest
+);
+
 -- One row per line of a --tenants file.
 CREATE TABLE IF NOT EXISTS tenants (
     key_kind      VARCHAR NOT NULL,          -- request_id | user | api_key | header | tenant | any

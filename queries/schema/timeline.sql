@@ -58,12 +58,16 @@ CREATE TABLE IF NOT EXISTS cache_hits (
     worker           VARCHAR NOT NULL,
     "at"             TIMESTAMP,                 -- when its prefill was planned at the latest: first token, else finish
     cached_tokens    BIGINT NOT NULL,
-    expected_tokens  BIGINT,                    -- longest prefix it shares with an earlier request of its own namespace
-    expected_basis   VARCHAR NOT NULL,          -- tokens | text | none
+    expected_tokens  BIGINT,                    -- longest prefix it shares with an earlier request of its own namespace; by
+                                                -- kv_events: that the engine's own cache held for it
+    expected_basis   VARCHAR NOT NULL,          -- kv_events | tokens | text | none
     excess_tokens    BIGINT,                    -- cached beyond expected and its tolerance; 0 where none; null: unknown
     matched_request  BIGINT,                    -- the earlier request of another namespace whose prefix explains the excess
     own_namespace    VARCHAR NOT NULL,          -- digest of salt, extra key and adapter; never the salt itself
-    basis            VARCHAR NOT NULL           -- logged: the count; derived: the count is the probe's match, not the answer's
+    basis            VARCHAR NOT NULL,          -- logged: the count; derived: the count is the probe's match, not the answer's
+    -- used | no_events, tokens_unknown, adapter, other_worker, hash_form_unknown, before_recording, after_recording, began_warm,
+    -- gap, key_not_in_hash, same_step, retracted: why events of the cache do not judge it (docs/timeline.md)
+    kv_events        VARCHAR
 );
 
 -- One row per pair of namespaces that the engine's release joins to one cache key.
@@ -114,6 +118,7 @@ CREATE TABLE IF NOT EXISTS worker_rates (
 );
 
 -- Cases that an earlier release made.
+ALTER TABLE cache_hits ADD COLUMN IF NOT EXISTS kv_events VARCHAR;
 ALTER TABLE residencies ADD COLUMN IF NOT EXISTS source VARCHAR;
 ALTER TABLE batches ADD COLUMN IF NOT EXISTS size BIGINT;
 ALTER TABLE batches ADD COLUMN IF NOT EXISTS confidence DOUBLE;

@@ -27,6 +27,15 @@ matches AS (
     WHERE v.kind = 'probe_match' AND NOT c.repeated
     GROUP BY c.request
 ),
+engines AS (
+    SELECT
+        request,
+        min(epoch_us(received_at)) AS received_us,
+        max(epoch_us(coalesce(first_token_at, finished_at))) AS at_us
+    FROM requests
+    WHERE vantage = 'engine'
+    GROUP BY request
+),
 retracted AS (
     SELECT DISTINCT c.request
     FROM engine_events AS v
@@ -38,6 +47,8 @@ SELECT
     w.worker,
     epoch_us(coalesce(j.received_at, j.finished_at)) AS received_us,
     epoch_us(coalesce(j.first_token_at, j.finished_at, j.received_at)) AS at_us,
+    e.received_us AS engine_received_us,
+    e.at_us AS engine_at_us,
     coalesce(j.prompt_tokens, l.input) AS prompt_tokens,
     coalesce(j.cached_tokens, l.cached, m.cached) AS cached_tokens,
     CASE WHEN j.cached_tokens IS NULL AND l.cached IS NULL AND m.cached IS NOT NULL THEN 'derived' ELSE 'logged' END AS basis,
@@ -50,5 +61,6 @@ INNER JOIN request_workers AS w ON w.request = j.request
 LEFT JOIN keys AS k ON k.request = j.request
 LEFT JOIN lines AS l ON l.request = j.request
 LEFT JOIN matches AS m ON m.request = j.request
+LEFT JOIN engines AS e ON e.request = j.request
 LEFT JOIN retracted AS r ON r.request = j.request
 ORDER BY w.worker, j.request

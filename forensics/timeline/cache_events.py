@@ -1,0 +1,244 @@
+"""Was more of a prompt taken from the prefix cache than the cache, by its own events, held in the call's namespace?
+
+A block counts that was published before the call arrived and not removed by then; and one that was published up to the
+first batch after the call's prefill, if another call of the namespace had sent it: the call's own blocks are published
+then too, and events may be late by a batch. A call is tied to a stream by its own prompt's last block, which is stored
+there while the call runs, never by names. Does not judge what the events do not cover, and says why not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from forensics.timeline.cache_tree import Flags, Ints, Stream, chain
+from forensics.timeline.prefixes import token_hashes
+
+_NEVER = np.iinfo(np.int64).max
+Pieces = Iterable[tuple[int, bytes, bytes]]  # row, tokens of the prompt, tokens of the answer: four bytes each
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The calls of a worker; aligned arrays, times in UTC microseconds by the engine's own record."""
+
+    received: Ints
+    at: Ints
+    own: Ints  # number of the namespace
+    salts: Sequence[str]
+    keyed: Flags  # declares an extra key or an adapter, which the hash does not hold
+    adapter: Flags
+    cached: npt.NDArray[np.float64]  # NaN: not told
+    prompt: npt.NDArray[np.float64]
+    whole: bool  # the tokens of every prompt of the worker are known
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A call that events judge: the longest match in tokens, what was cached beyond it, and the row of the call of
+    another namespace that had stored the whole stretch."""
+
+    expected: int
+    excess: int
+    source: int | None
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """The whole blocks of the calls whose tokens are known, prompt and answer in one, end to end."""
+
+    size: int
+    starts: Ints  # per row and one more
+    prompts: Ints  # per row: blocks of the prompt; 0: not known
+    open: Flags  # per row: the tokens of the answer are not known
+    row: Ints
+    chain: Ints  # the hash that the engine publishes
+    plain: Ints  # equal where all tokens so far are, whatever the salt
+    sent: Ints  # when another row first had sent it; _NEVER: none had
+
+
+def judge(
+    streams: Sequence[Stream], pieces: Callable[[], Pieces], facts: Facts
+) -> tuple[dict[int, Verdict], list[str]]:
+    """The rows that events judge, and for each row `used` or why they do not:
+
+    no_count, tokens_unknown, adapter, other_worker (tied to no stream), hash_form_unknown, before_recording,
+    after_recording, began_warm (what the cache held when the recording began is not known), gap, key_not_in_hash (the
+    match is an upper limit, and was not exceeded), same_step (published too late to be told from the call's own).
+    """
+    found: dict[int, Verdict] = {}
+    reasons = np.full(len(facts.own), "other_worker", dtype=object)
+    salted = np.array([bool(salt) for salt in facts.salts], dtype=bool)
+    known = np.zeros(len(reasons), dtype=bool)
+    for size in sorted({stream.size for stream in streams if stream.size is not None}):
+        blocks = _blocks(pieces(), facts, size, facts.salts)
+        known |= blocks.prompts > 0
+        here = [stream for stream in streams if stream.size == size]
+        ties = np.array([_tied(stream, blocks, facts) for stream in here])
+        plain: _Blocks | None = None
+        if salted.any() and not ties[:, salted].any():
+            # Up to 0.5.17 the salt is part of the extra key, which no hash holds.
+            plain = _blocks(pieces(), facts, size, [""] * len(salted))
+            again = np.array([_tied(stream, plain, facts) for stream in here])
+            ties, blocks, plain = (again, plain, plain) if again[:, salted].any() else (ties, blocks, None)
+        limited = _limited(facts) if plain is None else np.ones(len(salted), dtype=bool)
+        for number, rows in _assigned(ties):
+            proven = np.array([ties[number, salted == kind].any() for kind in (False, True)])[salted[rows].astype(int)]
+            reasons[rows] = np.where(proven, "used", "hash_form_unknown")
+            rows = rows[proven & (blocks.prompts[rows] > 0) & (facts.prompt[rows] > 0) & ~np.isnan(facts.cached[rows])]
+            found |= _judged(here[number], blocks, facts, rows[~facts.adapter[rows]], limited, reasons)
+    reasons[~known] = "tokens_unknown"
+    reasons[facts.adapter] = "adapter"
+    reasons[np.isnan(facts.cached)] = "no_count"
+    if not known.any() and all(stream.size is None for stream in streams):
+        reasons[~np.isnan(facts.cached)] = "hash_form_unknown"
+    return found, reasons.tolist()
+
+
+def _blocks(pieces: Pieces, facts: Facts, size: int, salts: Sequence[str]) -> _Blocks:
+    counts = np.zeros(len(facts.own), dtype=np.int64)
+    prompts, open_end = np.zeros_like(counts), np.zeros(len(counts), dtype=bool)
+    parts: dict[int, tuple[Ints, Ints]] = {}
+    for row, prompt, answer in pieces:
+        if len(prompt) // 4 != facts.prompt[row]:
+            continue  # cut
+        tokens = np.frombuffer(prompt + answer, dtype="<i4")
+        parts[row] = chain(tokens, salts[row], size), token_hashes(tokens, size).view(np.int64)
+        counts[row], prompts[row], open_end[row] = len(parts[row][0]), len(prompt) // 4 // size, not answer
+    order = sorted(parts)
+    joined = [np.concatenate([parts[row][k] for row in order] or [np.zeros(0, dtype=np.int64)]) for k in (0, 1)]
+    rows = np.repeat(np.arange(len(counts)), counts)
+    starts = np.concatenate(([0], np.cumsum(counts)))
+    sent = _sent_by_another(joined[0], rows, facts.received)
+    return _Blocks(size, starts, prompts, open_end, rows, joined[0], joined[1], sent)
+
+
+def _sent_by_another(hashes: Ints, rows: Ints, received: Ints) -> Ints:
+    """Per block, when it was first sent by another row than its own. A row has each of its blocks once."""
+    if not len(hashes):
+        return hashes
+    order = np.lexsort((received[rows], hashes))
+    heads = np.flatnonzero(np.concatenate(([True], np.diff(hashes[order]) != 0)))
+    sizes = np.diff(np.append(heads, len(order)))
+    first = np.repeat(order[heads], sizes)
+    second = np.repeat(np.where(sizes > 1, order[np.minimum(heads + 1, len(order) - 1)], -1), sizes)
+    other = np.where(first != order, first, second)
+    sent = np.empty_like(hashes)
+    sent[order] = np.where(other >= 0, received[rows[other]], _NEVER)
+    return sent
+
+
+def _stops(stream: Stream, at: Ints) -> tuple[Ints, Flags]:
+    """Per time, the events up to the first batch at or after it; and whether there is such a batch."""
+    first = stream.published(at)
+    there = first < len(stream.at)
+    return stream.published(stream.at[np.minimum(first, len(stream.at) - 1)], "right"), there
+
+
+def _tied(stream: Stream, blocks: _Blocks, facts: Facts) -> Flags:
+    """Per row, whether the last whole block of its prompt was stored in the stream while the call ran."""
+    tied = np.zeros(len(facts.own), dtype=bool)
+    rows = np.flatnonzero((blocks.prompts > 0) & (facts.at < _NEVER))
+    last = stream.number(blocks.chain[blocks.starts[rows] + blocks.prompts[rows] - 1])
+    stop, _ = _stops(stream, facts.at[rows])
+    tied[rows] = stream.stored_between(last, stream.published(facts.received[rows]), stop)
+    return tied
+
+
+def _assigned(ties: npt.NDArray[np.bool_]) -> list[tuple[int, Ints]]:
+    """(stream, rows): all rows where one stream has every tie of the worker, else those that are tied to one alone."""
+    streams = np.flatnonzero(ties.any(axis=1))
+    if len(streams) == 1:
+        return [(int(streams[0]), np.arange(ties.shape[1]))]
+    alone = ties.sum(axis=0) == 1
+    return [(int(number), np.flatnonzero(ties[number] & alone)) for number in streams]
+
+
+def _limited(facts: Facts) -> Flags:
+    """Rows whose blocks look like those of calls with an extra key or an adapter, which no hash holds."""
+    salts = {salt for salt, keyed in zip(facts.salts, facts.keyed, strict=True) if keyed}
+    return np.array([salt in salts for salt in facts.salts], dtype=bool)
+
+
+def _judged(
+    stream: Stream, blocks: _Blocks, facts: Facts, rows: Ints, limited: Flags, reasons: npt.NDArray[Any]
+) -> dict[int, Verdict]:
+    """The rows that events judge; `reasons` of the others are set."""
+    begin = stream.published(facts.received[rows])
+    stop, there = _stops(stream, facts.at[rows])
+    holes = np.concatenate(([0], np.cumsum(~stream.known)))
+    early, before = begin == 0, np.maximum(begin - 1, 0)
+    missing = holes[stop] > holes[before]
+    reasons[rows[missing]] = np.where(stream.ever[before[missing]], "gap", "began_warm")
+    reasons[rows[~there]] = "after_recording"
+    reasons[rows[early]] = "before_recording"
+    covered = ~(missing | early) & there
+    rows, begin, stop = rows[covered], begin[covered], stop[covered]
+    if not len(rows):
+        return {}
+    sizes = blocks.prompts[rows]
+    who = np.repeat(np.arange(len(rows)), sizes)
+    offsets = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    place = np.arange(len(who)) - offsets[who]
+    index = blocks.starts[rows][who] + place
+    number = stream.number(blocks.chain[index])
+    held = stream.held(number, begin[who])
+    late = stream.stored_between(number, begin[who], stop[who])
+
+    def reach(good: Flags) -> Ints:
+        """How many first blocks of each row are good."""
+        return np.minimum(np.minimum.reduceat(np.where(good, _NEVER, place), offsets), sizes)
+
+    sure = reach(held | (late & (blocks.sent[index] <= facts.at[rows][who])))
+    most = reach(held | late)
+    cached, prompt = facts.cached[rows], facts.prompt[rows]
+    expected = np.minimum(sure * blocks.size, prompt - 1).astype(np.int64)  # one token is always computed
+    excess = np.maximum(cached - expected, 0).astype(np.int64)
+    # An answer whose tokens are not known may be what was stored late.
+    ends = np.flatnonzero(blocks.open & (blocks.prompts > 0))
+    last = blocks.starts[ends] + blocks.prompts[ends] - 1
+    kinds, times = np.unique(blocks.chain[last], return_counts=True)
+    spot = np.minimum(np.searchsorted(kinds, blocks.chain[index]), max(len(kinds) - 1, 0))
+    answers = np.where(kinds[spot] == blocks.chain[index], times[spot], 0) if len(kinds) else np.zeros(len(index))
+    answers = answers - np.isin(index, last)
+    unknown = np.logical_or.reduceat((answers > 0) & (place < most[who]), offsets)
+    unsure = (excess > 0) & (most > sure) & (unknown | (not facts.whole))
+    reasons[rows[unsure]] = "same_step"
+    upper = limited[rows] & (excess == 0)
+    reasons[rows[upper]] = "key_not_in_hash"
+    stands = np.flatnonzero(~unsure & ~upper)
+    sources = _sources(stream, blocks, facts, rows[stands], excess[stands], begin[stands], stop[stands])
+    return {
+        int(rows[i]): Verdict(int(expected[i]), int(excess[i]), source)
+        for i, source in zip(stands.tolist(), sources, strict=True)
+    }
+
+
+def _sources(
+    stream: Stream, blocks: _Blocks, facts: Facts, rows: Ints, excess: Ints, begin: Ints, stop: Ints
+) -> list[int | None]:
+    """For rows with an excess, the earliest call of another namespace with all cached tokens, whose block was held."""
+    if not excess.any():
+        return [None] * len(rows)
+    order = np.argsort(blocks.plain, kind="stable")
+    sorted_plain = blocks.plain[order]
+    found: list[int | None] = []
+    for row, beyond, first, last in zip(rows.tolist(), excess.tolist(), begin, stop, strict=True):
+        needed = min(-(-int(facts.cached[row]) // blocks.size), int(blocks.prompts[row]))
+        if not beyond or not needed:
+            found.append(None)
+            continue
+        value = blocks.plain[blocks.starts[row] + needed - 1]
+        alike = order[np.searchsorted(sorted_plain, value) : np.searchsorted(sorted_plain, value, side="right")]
+        others = blocks.row[alike]
+        fits = (facts.own[others] != facts.own[row]) & (facts.received[others] <= facts.at[row])
+        number = stream.number(blocks.chain[alike])
+        many = np.full(len(alike), 1)
+        fits &= stream.held(number, many * first) | stream.stored_between(number, many * first, many * last)
+        others = others[fits]
+        found.append(int(others[np.lexsort((others, facts.received[others]))[0]]) if len(others) else None)
+    return found
