@@ -87,10 +87,10 @@ def _by_events(
 
     own = _namespaces(calls)
     adapter, extra = (np.array([bool(key) for key in calls[name].to_pylist()]) for name in ("adapter", "extra_key"))
-    facts = Facts(
-        _times(calls, "engine_received_us"), _times(calls, "engine_at_us"), own, calls["salt"].to_pylist(),
-        adapter | extra, adapter, _counts(calls, "cached_tokens"), _counts(calls, "prompt_tokens"), tokens,
-    )  # fmt: skip
+    received, at, finished = (_times(calls, f"engine_{name}_us") for name in ("received", "at", "finished"))
+    cached, prompt = _counts(calls, "cached_tokens"), _counts(calls, "prompt_tokens")
+    salts: list[str] = calls["salt"].to_pylist()
+    facts = Facts(received, at, finished, own, salts, adapter | extra, adapter, cached, prompt, tokens)
     found, reasons = judge(streams, lambda: _pieces(worker, calls, partial(_tokens, case)), facts)
     for row, retracted in enumerate(calls["retracted"].to_pylist()):
         if retracted:

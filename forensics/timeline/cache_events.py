@@ -1,17 +1,19 @@
 """Was more of a prompt taken from the prefix cache than the cache, by its own events, held in the call's namespace?
 
-A block counts that was published before the call arrived and not removed by then; and one that was published up to the
-first batch after the call's prefill, if another call of the namespace had sent it: the call's own blocks are published
-then too, and events may be late by a batch. A call is tied to a stream by its own prompt's last block, which is stored
-there while the call runs, never by names. Does not judge what the events do not cover, and says why not.
+A block counts that was published before the call arrived and not removed by then. Events are late by a batch: a block
+counts also that was published up to the first batch after the call's prefill, if another call of the namespace had sent
+it that ran when the last batch before was published; the call's own blocks are published then too. A call is tied to a
+stream by its own prompt's last block, which is stored there while the call runs, never by names. Does not judge what
+the events do not cover, and says why not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -27,7 +29,8 @@ class Facts:
     """The calls of a worker; aligned arrays, times in UTC microseconds by the engine's own record."""
 
     received: Ints
-    at: Ints
+    at: Ints  # the prefill is over by then: first token, else finish
+    finished: Ints
     own: Ints  # number of the namespace
     salts: Sequence[str]
     keyed: Flags  # declares an extra key or an adapter, which the hash does not hold
@@ -58,7 +61,7 @@ class _Blocks:
     row: Ints
     chain: Ints  # the hash that the engine publishes
     plain: Ints  # equal where all tokens so far are, whatever the salt
-    sent: Ints  # when another row first had sent it; _NEVER: none had
+    order: Ints  # the blocks by hash and time of arrival
 
 
 def judge(
@@ -90,7 +93,10 @@ def judge(
             proven = np.array([ties[number, salted == kind].any() for kind in (False, True)])[salted[rows].astype(int)]
             reasons[rows] = np.where(proven, "used", "hash_form_unknown")
             rows = rows[proven & (blocks.prompts[rows] > 0) & (facts.prompt[rows] > 0) & ~np.isnan(facts.cached[rows])]
-            found |= _judged(here[number], blocks, facts, rows[~facts.adapter[rows]], limited, reasons)
+            there = np.delete(ties, number, axis=0).any(axis=0) & ~ties[number]  # runs elsewhere, and stores there
+            finished = np.where(there, 0, facts.finished)
+            rows = rows[~facts.adapter[rows]]
+            found |= _judged(here[number], blocks, replace(facts, finished=finished), rows, limited, reasons)
     reasons[~known] = "tokens_unknown"
     reasons[facts.adapter] = "adapter"
     reasons[np.isnan(facts.cached)] = "no_count"
@@ -113,23 +119,38 @@ def _blocks(pieces: Pieces, facts: Facts, size: int, salts: Sequence[str]) -> _B
     joined = [np.concatenate([parts[row][k] for row in order] or [np.zeros(0, dtype=np.int64)]) for k in (0, 1)]
     rows = np.repeat(np.arange(len(counts)), counts)
     starts = np.concatenate(([0], np.cumsum(counts)))
-    sent = _sent_by_another(joined[0], rows, facts.received)
-    return _Blocks(size, starts, prompts, open_end, rows, joined[0], joined[1], sent)
+    order_of_blocks = np.lexsort((facts.received[rows], joined[0]))
+    return _Blocks(size, starts, prompts, open_end, rows, joined[0], joined[1], order_of_blocks)
 
 
-def _sent_by_another(hashes: Ints, rows: Ints, received: Ints) -> Ints:
-    """Per block, when it was first sent by another row than its own. A row has each of its blocks once."""
-    if not len(hashes):
-        return hashes
-    order = np.lexsort((received[rows], hashes))
-    heads = np.flatnonzero(np.concatenate(([True], np.diff(hashes[order]) != 0)))
-    sizes = np.diff(np.append(heads, len(order)))
-    first = np.repeat(order[heads], sizes)
-    second = np.repeat(np.where(sizes > 1, order[np.minimum(heads + 1, len(order) - 1)], -1), sizes)
-    other = np.where(first != order, first, second)
-    sent = np.empty_like(hashes)
-    sent[order] = np.where(other >= 0, received[rows[other]], _NEVER)
-    return sent
+@numba.njit(cache=True, nogil=True)
+def _others(
+    wanted: Any, since: Any, order: Any, hashes: Any, rows: Any, last: Any, received: Any, at: Any, finished: Any
+) -> Any:
+    """Per wanted place in the order of blocks: whether another call that ran after `since` had sent the block, and
+    whether it is the last of such a call's prompt (`last`), whose answer is not known.
+    """
+    longest = 0
+    for row in range(len(received)):
+        longest = max(longest, finished[row] - received[row]) if finished[row] < _NEVER else _NEVER
+    sent = np.zeros(len(wanted), dtype=np.bool_)
+    ends = np.zeros(len(wanted), dtype=np.bool_)
+    for i in range(len(wanted)):
+        place = wanted[i]
+        own = rows[order[place]]
+        for step in (1, -1):
+            k = place + step
+            while 0 <= k < len(order) and hashes[order[k]] == hashes[order[place]] and not (sent[i] and ends[i]):
+                row = rows[order[k]]
+                if step > 0 and received[row] > at[own]:
+                    break
+                if step < 0 and longest < _NEVER and received[row] < since[i] - longest:
+                    break
+                if finished[row] >= since[i]:
+                    sent[i] = True
+                    ends[i] = ends[i] or last[order[k]]
+                k += step
+    return sent, ends
 
 
 def _stops(stream: Stream, at: Ints) -> tuple[Ints, Flags]:
@@ -193,20 +214,25 @@ def _judged(
         """How many first blocks of each row are good."""
         return np.minimum(np.minimum.reduceat(np.where(good, _NEVER, place), offsets), sizes)
 
-    sure = reach(held | (late & (blocks.sent[index] <= facts.at[rows][who])))
-    most = reach(held | late)
+    places = np.empty(len(blocks.order), dtype=np.int64)
+    places[blocks.order] = np.arange(len(places))
+    last = np.zeros(len(places), dtype=bool)
+    ends = np.flatnonzero(blocks.open & (blocks.prompts > 0))
+    last[blocks.starts[ends] + blocks.prompts[ends] - 1] = True
+    asked = np.flatnonzero((late & ~held) | np.isin(blocks.chain[index], blocks.chain[last]))
+    times = stream.at[begin - 1][who[asked]]
+    sent, unknown = (np.zeros(len(who), dtype=bool) for _ in range(2))
+    sent[asked], unknown[asked] = _others(
+        places[index[asked]], times, blocks.order, blocks.chain, blocks.row, last,
+        facts.received, facts.at, facts.finished,
+    )  # fmt: skip
+    sure, most = reach(held | sent), reach(held | late)
     cached, prompt = facts.cached[rows], facts.prompt[rows]
     expected = np.minimum(sure * blocks.size, prompt - 1).astype(np.int64)  # one token is always computed
     excess = np.maximum(cached - expected, 0).astype(np.int64)
     # An answer whose tokens are not known may be what was stored late.
-    ends = np.flatnonzero(blocks.open & (blocks.prompts > 0))
-    last = blocks.starts[ends] + blocks.prompts[ends] - 1
-    kinds, times = np.unique(blocks.chain[last], return_counts=True)
-    spot = np.minimum(np.searchsorted(kinds, blocks.chain[index]), max(len(kinds) - 1, 0))
-    answers = np.where(kinds[spot] == blocks.chain[index], times[spot], 0) if len(kinds) else np.zeros(len(index))
-    answers = answers - np.isin(index, last)
-    unknown = np.logical_or.reduceat((answers > 0) & (place < most[who]), offsets)
-    unsure = (excess > 0) & (most > sure) & (unknown | (not facts.whole))
+    ending = np.logical_or.reduceat(unknown & (place < most[who]), offsets)
+    unsure = (excess > 0) & (most > sure) & (ending | (not facts.whole))
     reasons[rows[unsure]] = "same_step"
     upper = limited[rows] & (excess == 0)
     reasons[rows[upper]] = "key_not_in_hash"

@@ -72,10 +72,11 @@ def read(case: Case) -> list[Stream]:
         return []
     rows = case.arrow("timeline/kv_events").combine_chunks()
     edges = [0, *(np.flatnonzero(np.diff(rows["stream"].to_numpy())) + 1).tolist(), rows.num_rows]
-    return [_stream(rows.slice(first, stop - first)) for first, stop in pairwise(edges) if stop > first]
+    return [stream_of(rows.slice(first, stop - first)) for first, stop in pairwise(edges) if stop > first]
 
 
-def _stream(rows: Any) -> Stream:
+def stream_of(rows: Any) -> Stream:
+    """The stream of a table `at_us, seq, kind, block_size, parent, blocks` of one rank, in order."""
     import pyarrow.compute as pc
 
     at = np.maximum.accumulate(rows["at_us"].to_numpy())

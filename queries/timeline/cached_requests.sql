@@ -31,7 +31,8 @@ engines AS (
     SELECT
         request,
         min(epoch_us(received_at)) AS received_us,
-        max(epoch_us(coalesce(first_token_at, finished_at))) AS at_us
+        max(epoch_us(coalesce(first_token_at, finished_at))) AS at_us,
+        max(epoch_us(finished_at)) AS finished_us
     FROM requests
     WHERE vantage = 'engine'
     GROUP BY request
@@ -49,6 +50,7 @@ SELECT
     epoch_us(coalesce(j.first_token_at, j.finished_at, j.received_at)) AS at_us,
     e.received_us AS engine_received_us,
     e.at_us AS engine_at_us,
+    e.finished_us AS engine_finished_us,
     coalesce(j.prompt_tokens, l.input) AS prompt_tokens,
     coalesce(j.cached_tokens, l.cached, m.cached) AS cached_tokens,
     CASE WHEN j.cached_tokens IS NULL AND l.cached IS NULL AND m.cached IS NOT NULL THEN 'derived' ELSE 'logged' END AS basis,

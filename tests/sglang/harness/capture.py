@@ -2,8 +2,8 @@
 
     python -m tests.sglang.harness.capture OUT [FAULT...] [--engine .engine] [--traces]
 
-Each folder gets `logs/` (the engine's request log and server log, the probe's files, the gateway's record, spans with
-`--traces`), `tenants.csv`, `truth.jsonl` and `faults.jsonl.gz`, the fault plugin's own record. Names of this machine
+Each folder gets `logs/` (the engine's request log and server log, the probe's files, KV events, the gateway's record,
+spans with `--traces`), `tenants.csv`, `truth.jsonl` and `faults.jsonl.gz`, the fault plugin's own record. Names of this machine
 and its folders are replaced; nothing else is changed. Only the standard library; the engine runs in its own process.
 """
 
@@ -29,6 +29,8 @@ from tests.sglang.harness.texts import TENANTS
 from tests.sglang.harness.traffic import FAULTS, PAIRS, plan
 from tests.sglang.harness.truth import Told, leaks, truth
 
+BY_TOKENS = ("cross_salt",)  # whose prompts are sent as tokens, so that the log holds them
+KV_SECONDS = 12  # the recorder says every ten seconds that it is there
 MACHINE_ID = Path("/etc/machine-id")
 _READY = b"The server is fired up"
 
@@ -49,17 +51,18 @@ class Session:
             elif path.name == "server.log":
                 self._heads[path] = data[: data.find(b"\n", data.find(_READY)) + 1]
 
-    def incident(self, fault: str, out: Path) -> dict[str, int]:
-        """Make one; how many calls, leaks by the record and rows of truth it has."""
+    def incident(self, fault: str, out: Path, quiet: bool = False) -> dict[str, int]:
+        """Make one; how many calls, leaks by the record and rows of truth it has. quiet: its calls without the fault."""
         phases = plan(fault)
         calls = {call.request_id: call for phase in phases for step in phase.steps for call in step}
-        client = Client(self._url)
+        client = Client(self._url, tokens=quiet or fault in BY_TOKENS)
         flush(self._url)
         time.sleep(2)
         self._slices()  # what is between incidents belongs to none
-        client.run(phases, switcher(self._folder, fault))
+        flush(self._url)  # and this is the first that this one's logs tell: the cache is empty
+        client.run(phases, switcher(self._folder, "" if quiet else fault))
         switch(self._folder, "")
-        time.sleep(3)  # the last lines
+        time.sleep(KV_SECONDS if fault in BY_TOKENS or quiet else 3)  # the last lines
         slices = self._slices()
         facts = [json.loads(line) for line in slices.pop("faults.jsonl").split(b"\n") if line]
         keep(slices, out)
@@ -87,6 +90,7 @@ class Session:
     def _files(self) -> list[Path]:
         found = [*sorted((self._folder / "requests").glob("*")), self._folder / "server.log", self._spans]
         found += [*sorted((self._folder / "probe").glob("*.jsonl")), self._folder / "faults.jsonl"]
+        found += sorted((self._folder / "kv").glob("*.jsonl"))
         return [path for path in found if path.exists()]
 
     def _slices(self) -> dict[str, bytes]:
@@ -112,6 +116,8 @@ class Session:
                 name = f"{WORKER}_0.log"
             elif path.parent.name == "probe":
                 name = path.name.replace(f"-{host}-", f"-{WORKER}-")
+            elif path.parent.name == "kv":
+                name = f"kv-{WORKER}-0.jsonl"
             else:
                 name = {"server.log": f"{WORKER}.server.log", "spans.jsonl": "spans.otlp.jsonl"}.get(
                     path.name, path.name

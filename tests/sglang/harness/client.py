@@ -21,9 +21,13 @@ HANGING = 6.0  # seconds that a caller whose twin was answered still waits
 
 
 class Client:
-    """Sends calls to the engine at `url`; `records` are the gateway's, by time of arrival once `run` is over."""
+    """Sends calls to the engine at `url`; `records` are the gateway's, by time of arrival once `run` is over.
 
-    def __init__(self, url: str) -> None:
+    tokens: send prompts as tokens, which the engine's log then holds, as it does those of chats.
+    """
+
+    def __init__(self, url: str, tokens: bool = False) -> None:
+        self._tokens = tokens
         self._address = urlsplit(url).netloc
         self._url = url
         self._gate = threading.Semaphore(AT_ONCE)
@@ -71,7 +75,7 @@ class Client:
 
     def _send(self, call: Call) -> tuple[int, str, str | None]:
         body: dict[str, Any] = {
-            "rid": call.rid, "text": call.text, "stream": call.stream,
+            "rid": call.rid, **self._prompt(call.text), "stream": call.stream,
             "sampling_params": {"temperature": 0, "max_new_tokens": call.tokens},
         }  # fmt: skip
         if call.salt:
@@ -100,6 +104,11 @@ class Client:
             with self._lock:
                 self._open[call.rid].remove(connection)
             connection.close()
+
+    def _prompt(self, text: str) -> dict[str, Any]:
+        if not self._tokens:
+            return {"text": text}
+        return {"input_ids": json.loads(post(self._url, "/tokenize", {"model": "smollm2", "prompt": text}))["tokens"]}
 
     def _let_go(self, rid: str, own: http.client.HTTPConnection) -> None:
         """A twin of this id that has no answer yet gives up after a while."""

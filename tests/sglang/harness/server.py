@@ -1,4 +1,4 @@
-"""Starts and stops the engine: SGLang's own HTTP server, with probe, request log and traces on."""
+"""Starts and stops the engine: SGLang's own HTTP server, with probe, request log, KV events and traces on."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+RECORDER = Path(__file__).resolve().parents[3] / "forensics" / "probe" / "kv_recorder.py"
 WORKER = "engine-0"
 BOOT_SECONDS = 1200
 _FLAGS = (
@@ -26,16 +27,17 @@ _FLAGS = (
 
 @contextmanager
 def serving(engine: Path, folder: Path, pairs: str = "", traces: str = "") -> Iterator[str]:
-    """The URL of a running server. Its logs go to `folder`: `requests/` `server.log` `probe/` `faults.jsonl`.
+    """The URL of a running server. Its logs go to `folder`: `requests/` `server.log` `probe/` `kv/` `faults.jsonl`.
 
     engine: what install.py made. pairs: see CrossSalt. traces: where to send OpenTelemetry spans, host:port.
     """
     folder.mkdir(parents=True)
-    port = free_port()
+    port, events = free_port(), f"tcp://127.0.0.1:{free_port()}"
     command = [
         str(engine / "venv" / "bin" / "python"), "-m", "sglang.launch_server", "--model-path", str(engine / "model"),
         "--served-model-name", "smollm2", "--host", "127.0.0.1", "--port", str(port), *_FLAGS,
         "--log-requests-target", str(folder / "requests"),
+        "--kv-events-config", json.dumps({"publisher": "zmq", "endpoint": events, "bind": True, "topic": "kv"}),
     ]  # fmt: skip
     if traces:
         command += ["--enable-trace", "--otlp-traces-endpoint", f"http://{traces}/v1/traces"]
@@ -51,6 +53,7 @@ def serving(engine: Path, folder: Path, pairs: str = "", traces: str = "") -> It
         "FAULT_PAIRS": pairs,
     }  # fmt: skip
     url = f"http://127.0.0.1:{port}"
+    recorder = subprocess.Popen([command[0], str(RECORDER), str(folder / "kv"), events])  # first: from the very start
     with (folder / "server.log").open("wb") as log:
         server = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
         try:
@@ -58,6 +61,8 @@ def serving(engine: Path, folder: Path, pairs: str = "", traces: str = "") -> It
             yield url
         finally:
             _stop(server)
+            recorder.terminate()
+            recorder.wait(10)
 
 
 def switch(folder: Path, fault: str) -> None:
