@@ -4,8 +4,9 @@
 -- parameters: none
 -- order:    excess_tokens (most first), request_id
 -- empty:    no request took more from the prefix cache than its own prefixes explain, or no cached tokens are logged
--- By the texts, in proportion to tokens. Without salts all customers share one namespace by design. A hit that no other
--- request explains may come from before the log; whose prefix it was is named only where the cache began empty in the log.
+-- By `expected_basis`: kv_events is what the cache itself says it held, and a proof; tokens and text are what the namespace
+-- had sent before, exactly or in proportion to tokens: such a hit may come from before the log. Whose prefix it was is named
+-- only where the cache began empty in the log, or says that it held it. Without salts all customers share one namespace.
 SELECT
     j.request_id,
     j.tenant_id,

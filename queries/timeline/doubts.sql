@@ -30,9 +30,16 @@ doubts (place, sentence, count) AS (
     FROM event_clocks
     WHERE offset_us <> 0
     UNION ALL
-    SELECT 5, 'cache hits are longer than any prefix their own customer had sent, and no other request explains them', count(*)
+    SELECT
+        5,
+        'cache hits are longer than what the cache says it held for them: its key failed (`forensics ask CASE cache-hits-beyond-own`)',
+        count(*)
     FROM cache_hits
-    WHERE excess_tokens > 0 AND matched_request IS NULL
+    WHERE excess_tokens > 0 AND expected_basis = 'kv_events'
+    UNION ALL
+    SELECT 6, 'cache hits are longer than any prefix their own customer had sent, and no other request explains them', count(*)
+    FROM cache_hits
+    WHERE excess_tokens > 0 AND matched_request IS NULL AND expected_basis <> 'kv_events'
 )
 SELECT sentence, count
 FROM doubts
