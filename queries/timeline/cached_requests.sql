@@ -31,9 +31,13 @@ engines AS (
     SELECT
         request,
         min(epoch_us(received_at)) AS received_us,
-        max(epoch_us(coalesce(first_token_at, finished_at))) AS at_us,
-        max(epoch_us(finished_at)) AS finished_us
-    FROM requests
+        max(epoch_us(coalesce(first_token_at, finished_at)) + digits) AS at_us,
+        max(epoch_us(finished_at) + digits) AS finished_us
+    FROM (
+        -- What is not printed was cut off: an end may be that much later.
+        SELECT *, CASE time_precision WHEN 's' THEN 999999 WHEN 'ms' THEN 999 ELSE 0 END AS digits
+        FROM requests
+    ) AS q
     WHERE vantage = 'engine'
     GROUP BY request
 ),

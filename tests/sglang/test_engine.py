@@ -11,7 +11,7 @@ import pytest
 from tests.sglang.harness import capture
 from tests.sglang.harness.traffic import FAULTS
 from tests.support.engine_record import batches_of_traces, events, probe_events, recorded, told_by_probe
-from tests.support.incident import check
+from tests.support.incident import check, check_cache
 
 ENGINE = Path(os.environ.get("FORENSICS_ENGINE", ".engine")).resolve()
 ENOUGH = 30
@@ -55,3 +55,23 @@ def test_the_toolkit_finds_what_leaked_and_through_what(incident: tuple[str, Pat
     victims = {row["response_request_id"] for row in events(folder / "truth.jsonl")}
     assert len(victims) >= (0 if fault == "clean" else ENOUGH)
     check(fault, folder, tmp_path / "case")
+
+
+@pytest.mark.parametrize("fault", ["cross_salt", "poisoned_prefix"])
+def test_nothing_goes_beyond_what_the_cache_says_it_held_without_a_fault(
+    fault: str, running: capture.Session, tmp_path: Path
+) -> None:
+    """Salts and eviction; and one document asked about again and again, with hang-ups and flushes."""
+    running.incident(fault, tmp_path / "incident", quiet=True)
+    judged, equal = check_cache(tmp_path / "incident", tmp_path / "case")
+    assert judged > 0.9 and equal > 0.9
+
+
+def test_beyond_what_the_cache_says_it_held_goes_who_was_given_anothers(
+    incident: tuple[str, Path], tmp_path: Path
+) -> None:
+    fault, folder = incident
+    if fault not in capture.BY_TOKENS:
+        pytest.skip("its prompts are logged as texts")
+    judged, _ = check_cache(folder, tmp_path / "case")
+    assert judged > 0.9

@@ -89,12 +89,13 @@ def test_truth_is_about_answers_that_were_given(folder: Path) -> None:
 
 
 def prompts_of(folder: Path) -> dict[str, str]:
+    """As the engine logged them; of prompts that came as tokens it logs the text when they are finished."""
     prompts = {}
     for path in (folder / "logs").glob("engine-0_0.log*"):
         for line in path_lines(path):
-            if '"request.received"' in line:
+            if '"request.' in line:
                 record = json.loads(line[line.index("{") :])
-                prompts[record["rid"]] = record["obj"]["text"]
+                prompts[record["rid"]] = prompts.get(record["rid"]) or record["obj"]["text"]
     return prompts
 
 

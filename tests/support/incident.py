@@ -7,6 +7,10 @@ from pathlib import Path
 
 from forensics import pipeline
 from forensics.case.store import Case
+from forensics.ingest.run import Parameters as Ingest
+from forensics.ingest.run import run as ingest
+from forensics.timeline.run import Parameters
+from forensics.timeline.run import run as timeline
 from tests.support.engine_record import events
 
 # What each fault is in the catalogue of mechanisms; one of its class must come first. None may where there is none.
@@ -20,6 +24,24 @@ MECHANISMS = {
     "clean": None,
 }
 FOUND = 0.7  # share of the leaks that must be probable; those planted at random are short
+
+
+def check_cache(folder: Path, case_folder: Path) -> tuple[float, float]:
+    """Hold the hits of the prefix cache to its own events: beyond what it held for a call went exactly the calls that
+    the fault plugin recorded. Of the hits, the share that events judge, and of those without a fault the share whose
+    count is exactly what is expected. Raises AssertionError.
+    """
+    with Case.create(case_folder) as case:
+        ingest(case, Ingest((folder / "logs",)))
+        timeline(case, Parameters())
+        names = {row["request"]: row["request_id"] for row in case.table("joined_requests").to_pylist()}
+        hits = {names[row["request"]]: row for row in case.table("cache_hits").to_pylist()}
+    leaks = {fact["victim"] for fact in events(folder / "faults.jsonl.gz") if fact["fact"] == "leak"}
+    judged = {name: row for name, row in hits.items() if row["expected_basis"] == "kv_events"}
+    assert {name for name, row in judged.items() if row["excess_tokens"]} == leaks & set(hits)
+    sound = [row for name, row in judged.items() if name not in leaks]
+    equal = [row for row in sound if row["cached_tokens"] == row["expected_tokens"]]
+    return len(judged) / len(hits), len(equal) / len(sound)
 
 
 def check(fault: str, folder: Path, case_folder: Path) -> None:
