@@ -88,9 +88,12 @@ def _by_events(
     own = _namespaces(calls)
     adapter, extra = (np.array([bool(key) for key in calls[name].to_pylist()]) for name in ("adapter", "extra_key"))
     received, at, finished = (_times(calls, f"engine_{name}_us") for name in ("received", "at", "finished"))
+    started = _times(calls, "engine_started_us")
+    known = started < np.iinfo(np.int64).max
+    earliest, latest = np.where(known, started, received), np.where(known, started, at)
     cached, prompt = _counts(calls, "cached_tokens"), _counts(calls, "prompt_tokens")
     salts: list[str] = calls["salt"].to_pylist()
-    facts = Facts(received, at, finished, own, salts, adapter | extra, adapter, cached, prompt, tokens)
+    facts = Facts(received, earliest, latest, finished, own, salts, adapter | extra, adapter, cached, prompt, tokens)
     found, reasons = judge(streams, lambda: _pieces(worker, calls, partial(_tokens, case)), facts)
     for row, retracted in enumerate(calls["retracted"].to_pylist()):
         if retracted:

@@ -1,8 +1,9 @@
 """Was more of a prompt taken from the prefix cache than the cache, by its own events, held in the call's namespace?
 
 A block counts that was published before the call arrived and not removed by then. Events are late by a batch: a block
-counts also that was published up to the first batch after the call's prefill, if another call of the namespace had sent
-it that ran when the last batch before was published; the call's own blocks are published then too. A call is tied to a
+counts also that was published up to the first batch after the call's first pass, if another call of the namespace had
+sent it that began before this one and ran when the last batch before was published; the call's own blocks are published
+then too. A call is tied to a
 stream by its own prompt's last block, which is stored there while the call runs, never by names. Does not judge what
 the events do not cover, and says why not.
 """
@@ -29,7 +30,8 @@ class Facts:
     """The calls of a worker; aligned arrays, times in UTC microseconds by the engine's own record."""
 
     received: Ints
-    at: Ints  # the prefill is over by then: first token, else finish
+    earliest: Ints  # the first pass, else the arrival: nothing of the call is stored before
+    latest: Ints  # the first pass, else first token or finish: the cache was asked by then
     finished: Ints
     own: Ints  # number of the namespace
     salts: Sequence[str]
@@ -125,10 +127,19 @@ def _blocks(pieces: Pieces, facts: Facts, size: int, salts: Sequence[str]) -> _B
 
 @numba.njit(cache=True, nogil=True)
 def _others(
-    wanted: Any, since: Any, order: Any, hashes: Any, rows: Any, last: Any, received: Any, at: Any, finished: Any
+    wanted: Any,
+    since: Any,
+    order: Any,
+    hashes: Any,
+    rows: Any,
+    last: Any,
+    received: Any,
+    earliest: Any,
+    latest: Any,
+    finished: Any,
 ) -> Any:
-    """Per wanted place in the order of blocks: whether another call that ran after `since` had sent the block, and
-    whether it is the last of such a call's prompt (`last`), whose answer is not known.
+    """Per wanted place in the order of blocks: whether another call that began before and ran after `since` had sent
+    the block, and whether it is the last of such a call's prompt (`last`), whose answer is not known.
     """
     longest = 0
     for row in range(len(received)):
@@ -142,20 +153,20 @@ def _others(
             k = place + step
             while 0 <= k < len(order) and hashes[order[k]] == hashes[order[place]] and not (sent[i] and ends[i]):
                 row = rows[order[k]]
-                if step > 0 and received[row] > at[own]:
+                if step > 0 and received[row] > latest[own]:
                     break
                 if step < 0 and longest < _NEVER and received[row] < since[i] - longest:
                     break
-                if finished[row] >= since[i]:
+                if finished[row] >= since[i] and earliest[row] < latest[own]:
                     sent[i] = True
                     ends[i] = ends[i] or last[order[k]]
                 k += step
     return sent, ends
 
 
-def _stops(stream: Stream, at: Ints) -> tuple[Ints, Flags]:
+def _stops(stream: Stream, times: Ints) -> tuple[Ints, Flags]:
     """Per time, the events up to the first batch at or after it; and whether there is such a batch."""
-    first = stream.published(at)
+    first = stream.published(times)
     there = first < len(stream.at)
     return stream.published(stream.at[np.minimum(first, len(stream.at) - 1)], "right"), there
 
@@ -163,9 +174,9 @@ def _stops(stream: Stream, at: Ints) -> tuple[Ints, Flags]:
 def _tied(stream: Stream, blocks: _Blocks, facts: Facts) -> Flags:
     """Per row, whether the last whole block of its prompt was stored in the stream while the call ran."""
     tied = np.zeros(len(facts.own), dtype=bool)
-    rows = np.flatnonzero((blocks.prompts > 0) & (facts.at < _NEVER))
+    rows = np.flatnonzero((blocks.prompts > 0) & (facts.received < _NEVER))
     last = stream.number(blocks.chain[blocks.starts[rows] + blocks.prompts[rows] - 1])
-    stop, _ = _stops(stream, facts.at[rows])
+    stop, _ = _stops(stream, facts.finished[rows])
     tied[rows] = stream.stored_between(last, stream.published(facts.received[rows]), stop)
     return tied
 
@@ -190,7 +201,7 @@ def _judged(
 ) -> dict[int, Verdict]:
     """The rows that events judge; `reasons` of the others are set."""
     begin = stream.published(facts.received[rows])
-    stop, there = _stops(stream, facts.at[rows])
+    stop, there = _stops(stream, facts.latest[rows])
     holes = np.concatenate(([0], np.cumsum(~stream.known)))
     early, before = begin == 0, np.maximum(begin - 1, 0)
     missing = holes[stop] > holes[before]
@@ -224,7 +235,7 @@ def _judged(
     sent, unknown = (np.zeros(len(who), dtype=bool) for _ in range(2))
     sent[asked], unknown[asked] = _others(
         places[index[asked]], times, blocks.order, blocks.chain, blocks.row, last,
-        facts.received, facts.at, facts.finished,
+        facts.received, facts.earliest, facts.latest, facts.finished,
     )  # fmt: skip
     sure, most = reach(held | sent), reach(held | late)
     cached, prompt = facts.cached[rows], facts.prompt[rows]
@@ -261,7 +272,7 @@ def _sources(
         value = blocks.plain[blocks.starts[row] + needed - 1]
         alike = order[np.searchsorted(sorted_plain, value) : np.searchsorted(sorted_plain, value, side="right")]
         others = blocks.row[alike]
-        fits = (facts.own[others] != facts.own[row]) & (facts.received[others] <= facts.at[row])
+        fits = (facts.own[others] != facts.own[row]) & (facts.received[others] <= facts.latest[row])
         number = stream.number(blocks.chain[alike])
         many = np.full(len(alike), 1)
         fits &= stream.held(number, many * first) | stream.stored_between(number, many * first, many * last)

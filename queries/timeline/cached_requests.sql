@@ -1,5 +1,5 @@
 -- question: of which calls does an engine say how much of the prompt it took from the prefix cache, and under which key?
--- inputs:   joined_requests, requests, request_workers, time_stats, engine_events, call_names
+-- inputs:   joined_requests, requests, request_workers, time_stats, engine_events, call_names, residencies
 -- grain:    one row per call: those without a count are there as possible holders of a prefix
 -- parameters: none
 -- order:    worker, request
@@ -54,6 +54,9 @@ SELECT
     epoch_us(coalesce(j.first_token_at, j.finished_at, j.received_at)) AS at_us,
     e.received_us AS engine_received_us,
     e.at_us AS engine_at_us,
+    CASE
+        WHEN epoch_us(p."start") >= e.received_us AND coalesce(epoch_us(p."start") <= e.at_us, TRUE) THEN epoch_us(p."start")
+    END AS engine_started_us,
     e.finished_us AS engine_finished_us,
     coalesce(j.prompt_tokens, l.input) AS prompt_tokens,
     coalesce(j.cached_tokens, l.cached, m.cached) AS cached_tokens,
@@ -68,5 +71,6 @@ LEFT JOIN keys AS k ON k.request = j.request
 LEFT JOIN lines AS l ON l.request = j.request
 LEFT JOIN matches AS m ON m.request = j.request
 LEFT JOIN engines AS e ON e.request = j.request
+LEFT JOIN residencies AS p ON p.request = j.request AND p.phase = 'run' AND p.basis = 'logged'
 LEFT JOIN retracted AS r ON r.request = j.request
 ORDER BY w.worker, j.request

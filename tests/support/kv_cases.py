@@ -133,7 +133,9 @@ class Log:
         cached = np.array([row[5] for row in self._told], dtype=np.float64)
         prompts = np.array([len(row[3] or [0]) for row in self._told], dtype=np.float64)
         whole = all(row[3] is not None for row in self._told)
-        facts = Facts(received, at, finished, own, [salt for salt, *_ in keys], keyed, adapters, cached, prompts, whole)
+        facts = Facts(
+            received, received, at, finished, own, [salt for salt, *_ in keys], keyed, adapters, cached, prompts, whole
+        )
         pieces = [
             (number, *(np.array(part, dtype="<i4").tobytes() for part in (row[3], row[4])))
             for number, row in enumerate(self._told)

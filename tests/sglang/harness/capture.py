@@ -53,16 +53,17 @@ class Session:
 
     def incident(self, fault: str, out: Path, quiet: bool = False) -> dict[str, int]:
         """Make one; how many calls, leaks by the record and rows of truth it has. quiet: its calls without the fault."""
-        phases = plan(fault)
+        phases = plan(fault, quiet)
         calls = {call.request_id: call for phase in phases for step in phase.steps for call in step}
-        client = Client(self._url, tokens=quiet or fault in BY_TOKENS)
+        by_tokens = quiet or fault in BY_TOKENS
+        client = Client(self._url, [call.text for call in calls.values()] if by_tokens else ())
         flush(self._url)
         time.sleep(2)
         self._slices()  # what is between incidents belongs to none
         flush(self._url)  # and this is the first that this one's logs tell: the cache is empty
         client.run(phases, switcher(self._folder, "" if quiet else fault))
         switch(self._folder, "")
-        time.sleep(KV_SECONDS if fault in BY_TOKENS or quiet else 3)  # the last lines
+        time.sleep(KV_SECONDS if by_tokens else 3)  # the last lines
         slices = self._slices()
         facts = [json.loads(line) for line in slices.pop("faults.jsonl").split(b"\n") if line]
         keep(slices, out)
@@ -99,8 +100,9 @@ class Session:
         names = [(str(self._folder), "/var/log/engine")]
         # However the engine's folder was given, and where it really is; and where its Python is.
         names += [(str(path), "/opt/engine") for path in (self._engine.resolve(), self._engine.absolute())]
-        python = (self._engine / "venv" / "bin" / "python").resolve()
-        names.append((str(python.parents[1]), "/opt/python"))
+        settings = (self._engine / "venv" / "pyvenv.cfg").read_text(encoding="utf-8")
+        python = next(line.partition("=")[2].strip() for line in settings.splitlines() if line.startswith("home"))
+        names += [(str(path.parent), "/opt/python") for path in (Path(python), Path(python).resolve())]
         machine = MACHINE_ID.read_text(encoding="ascii").strip() if MACHINE_ID.exists() else ""
         if machine:
             # Traces name the machine by its id, and threads by the first eight letters of it.

@@ -7,7 +7,7 @@ import json
 import threading
 import time
 import urllib.error
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,11 +23,11 @@ HANGING = 6.0  # seconds that a caller whose twin was answered still waits
 class Client:
     """Sends calls to the engine at `url`; `records` are the gateway's, by time of arrival once `run` is over.
 
-    tokens: send prompts as tokens, which the engine's log then holds, as it does those of chats.
+    by_tokens: prompts that are sent as tokens, which the engine's log then holds, as it does those of chats.
     """
 
-    def __init__(self, url: str, tokens: bool = False) -> None:
-        self._tokens = tokens
+    def __init__(self, url: str, by_tokens: Iterable[str] = ()) -> None:
+        self._tokens = {text: _tokens(url, text) for text in by_tokens}
         self._address = urlsplit(url).netloc
         self._url = url
         self._gate = threading.Semaphore(AT_ONCE)
@@ -75,9 +75,11 @@ class Client:
 
     def _send(self, call: Call) -> tuple[int, str, str | None]:
         body: dict[str, Any] = {
-            "rid": call.rid, **self._prompt(call.text), "stream": call.stream,
+            "rid": call.rid, "stream": call.stream,
             "sampling_params": {"temperature": 0, "max_new_tokens": call.tokens},
         }  # fmt: skip
+        tokens = self._tokens.get(call.text)
+        body |= {"input_ids": tokens} if tokens else {"text": call.text}
         if call.salt:
             body["cache_salt"] = call.salt
         connection = http.client.HTTPConnection(self._address, timeout=GIVE_UP)
@@ -105,11 +107,6 @@ class Client:
                 self._open[call.rid].remove(connection)
             connection.close()
 
-    def _prompt(self, text: str) -> dict[str, Any]:
-        if not self._tokens:
-            return {"text": text}
-        return {"input_ids": json.loads(post(self._url, "/tokenize", {"model": "smollm2", "prompt": text}))["tokens"]}
-
     def _let_go(self, rid: str, own: http.client.HTTPConnection) -> None:
         """A twin of this id that has no answer yet gives up after a while."""
 
@@ -128,6 +125,11 @@ class Client:
             timer = threading.Timer(HANGING, give_up)
             timer.daemon = True
             timer.start()
+
+
+def _tokens(url: str, text: str) -> list[int]:
+    found: list[int] = json.loads(post(url, "/tokenize", {"model": "smollm2", "prompt": text}))["tokens"]
+    return found
 
 
 def flush(url: str) -> None:

@@ -70,9 +70,9 @@ class Planner:
         return Call(rid, rid, tenant, text, **more)  # type: ignore[arg-type]
 
 
-def plan(fault: str) -> list[Phase]:
-    """The phases of an incident."""
-    planner = Planner(FAULTS.index(fault) + 1)
+def plan(fault: str, quiet: bool = False) -> list[Phase]:
+    """The phases of an incident. quiet: to be sent without the fault: other ids and texts of the same kind."""
+    planner = Planner(FAULTS.index(fault) + 1 + (len(FAULTS) if quiet else 0))
     if fault in ("slot_reuse", "clean"):
         return list(_with_cancels(planner))
     if fault == "cross_salt":
