@@ -1,4 +1,5 @@
-"""Incidents captured from a real engine: slots derived without the probe's files, against what the probe wrote."""
+"""Incidents captured from a real engine: slots derived without the probe's files, against what the probe wrote; and hits
+of the prefix cache by the cache's own events, against what the fault plugin wrote."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from forensics.case.store import Case
 from forensics.ingest.run import Parameters as Ingest
 from forensics.ingest.run import run as ingest
 from forensics.timeline.run import Parameters, run
+from tests.support.incident import check_cache
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 CAPTURED = sorted(path.parent for path in SAMPLES.glob("sglang-*/faults.jsonl.gz"))
@@ -41,3 +43,9 @@ def test_slots_derived_from_lines_of_times_are_those_of_the_probe(folder: Path, 
     assert sum(right) >= 0.95 * len(right)
     # An id that two calls share ends what can be derived: from the first of them on nothing is given.
     assert len(derived) >= (0.05 if folder.name == "sglang-duplicate_rid" else 0.9) * len(logged)
+
+
+def test_beyond_what_the_engines_own_cache_held_goes_exactly_who_was_given_anothers(tmp_path: Path) -> None:
+    judged, equal = check_cache(SAMPLES / "sglang-cross_salt", tmp_path / "case")
+    assert judged == 1.0
+    assert equal >= 0.95
