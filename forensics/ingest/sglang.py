@@ -247,7 +247,11 @@ def _sampling(obj: dict[str, Any], item: int) -> str | None:
 
 
 def _tokens(obj: dict[str, Any], item: int | None) -> array[int] | None:
-    """The prompt's tokens: a caller's own, or what a chat was rendered and cut into."""
+    """The prompt's tokens: a caller's own, or what a chat was rendered and cut into. None where a picture, film or
+    sound is a part of it: what stands in its place in the cache is not logged.
+    """
+    if any(obj.get(name) for name in ("image_data", "video_data", "audio_data", "input_embeds")):
+        return None
     tokens = obj.get("input_ids")
     if item is not None:
         tokens = tokens[item] if isinstance(tokens, list) and item < len(tokens) else None

@@ -177,7 +177,7 @@ def _tied(stream: Stream, blocks: _Blocks, facts: Facts) -> Flags:
     rows = np.flatnonzero((blocks.prompts > 0) & (facts.received < _NEVER))
     last = stream.number(blocks.chain[blocks.starts[rows] + blocks.prompts[rows] - 1])
     stop, _ = _stops(stream, facts.finished[rows])
-    tied[rows] = stream.stored_between(last, stream.published(facts.received[rows]), stop)
+    tied[rows], _ = stream.stored_between(last, stream.published(facts.received[rows]), stop)
     return tied
 
 
@@ -219,7 +219,7 @@ def _judged(
     index = blocks.starts[rows][who] + place
     number = stream.number(blocks.chain[index])
     held = stream.held(number, begin[who])
-    late = stream.stored_between(number, begin[who], stop[who])
+    late, below = stream.stored_between(number, begin[who], stop[who])
 
     def reach(good: Flags) -> Ints:
         """How many first blocks of each row are good."""
@@ -237,7 +237,8 @@ def _judged(
         places[index[asked]], times, blocks.order, blocks.chain, blocks.row, last,
         facts.received, facts.earliest, facts.latest, facts.finished,
     )  # fmt: skip
-    sure, most = reach(held | sent), reach(held | late)
+    # What came from below was not computed for this call, and is there before its prefill.
+    sure, most = reach(held | below | (late & sent)), reach(held | late)
     cached, prompt = facts.cached[rows], facts.prompt[rows]
     expected = np.minimum(sure * blocks.size, prompt - 1).astype(np.int64)  # one token is always computed
     excess = np.maximum(cached - expected, 0).astype(np.int64)
@@ -275,7 +276,7 @@ def _sources(
         fits = (facts.own[others] != facts.own[row]) & (facts.received[others] <= facts.latest[row])
         number = stream.number(blocks.chain[alike])
         many = np.full(len(alike), 1)
-        fits &= stream.held(number, many * first) | stream.stored_between(number, many * first, many * last)
+        fits &= stream.held(number, many * first) | stream.stored_between(number, many * first, many * last)[0]
         others = others[fits]
         found.append(int(others[np.lexsort((others, facts.received[others]))[0]]) if len(others) else None)
     return found

@@ -28,7 +28,8 @@ Flags = npt.NDArray[np.bool_]
 class Stream:
     """What one rank published. Per event: time (UTC microseconds), epoch (a flush or a start begins one), whether the
     whole tree is known after it, and whether it ever was. Per block of an event, sorted by `key`, which is the number
-    of the hash times (events + 1) plus the event: how often the block is held afterwards. `stored`: keys of stores.
+    of the hash times (events + 1) plus the event: how often the block is held afterwards. `stored`: keys of stores, and
+    whether each came from below (from the host or a store beyond it, not computed).
     """
 
     at: Ints
@@ -40,6 +41,7 @@ class Stream:
     key: Ints
     count: Ints
     stored: Ints
+    below: Flags
 
     def published(self, times: Ints, side: Any = "left") -> Ints:
         """How many events were published before each time; `right`: up to it."""
@@ -59,11 +61,12 @@ class Stream:
         here: Flags = same & (self.count[place] > 0) & (self.epoch[last % width] == self.epoch[events - 1])
         return here
 
-    def stored_between(self, numbers: Ints, first: Ints, stop: Ints) -> Flags:
-        """Whether each block was stored by an event from `first` to before `stop`."""
+    def stored_between(self, numbers: Ints, first: Ints, stop: Ints) -> tuple[Flags, Flags]:
+        """Whether each block was stored by an event from `first` to before `stop`, and whether from below at first."""
         begin = numbers * (len(self.at) + 1)
-        found = np.searchsorted(self.stored, begin + stop) > np.searchsorted(self.stored, begin + first)
-        return found & (numbers >= 0)
+        place = np.searchsorted(self.stored, begin + first)
+        found = (np.searchsorted(self.stored, begin + stop) > place) & (numbers >= 0)
+        return found, found & self.below[np.minimum(place, len(self.stored) - 1)]
 
 
 def read(case: Case) -> list[Stream]:
@@ -76,7 +79,7 @@ def read(case: Case) -> list[Stream]:
 
 
 def stream_of(rows: Any) -> Stream:
-    """The stream of a table `at_us, seq, kind, block_size, parent, blocks` of one rank, in order."""
+    """The stream of a table `at_us, seq, kind, block_size, medium, parent, blocks` of one rank, in order."""
     import pyarrow.compute as pc
 
     at = np.maximum.accumulate(rows["at_us"].to_numpy())
@@ -103,6 +106,8 @@ def stream_of(rows: Any) -> Stream:
     key = number.astype(np.int64) * (len(at) + 1) + event
     order = np.argsort(key, kind="stable")
     key, event, delta = key[order], event[order], delta[order]
+    stores = np.flatnonzero(delta == 1)
+    below = ~np.isin(np.asarray(pc.fill_null(rows["medium"], "GPU").to_pylist()), ("GPU",))
     count, missed = _counted(number[order], epoch[event], delta)
     lost = np.zeros(len(at), dtype=bool)
     lost[event[missed]] = True
@@ -112,7 +117,7 @@ def stream_of(rows: Any) -> Stream:
     sizes = np.unique(pc.drop_null(rows["block_size"].filter(pc.equal(rows["kind"], "blocks_stored"))).to_numpy())
     return Stream(
         at, epoch, known, np.logical_or.accumulate(known), int(sizes[0]) if len(sizes) == 1 and sizes[0] > 0 else None,
-        hashes, key, count, key[delta == 1],
+        hashes, key, count, key[stores], below[event[stores]],
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ streams AS (
     GROUP BY worker, dp_rank
     HAVING bool_and("at" IS NOT NULL) AND bool_or(kind = 'blocks_stored')
 )
-SELECT s.stream, epoch_us(o."at") AS at_us, o.seq, o.kind, o.block_size, o.parent, o.blocks
+SELECT s.stream, epoch_us(o."at") AS at_us, o.seq, o.kind, o.block_size, o.medium, o.parent, o.blocks
 FROM once AS o
 INNER JOIN streams AS s
     ON s.worker IS NOT DISTINCT FROM o.worker AND s.dp_rank IS NOT DISTINCT FROM o.dp_rank

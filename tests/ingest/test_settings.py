@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC
 from typing import Any
 
 import pytest
 
+from forensics.ingest.parsers import sglang_json
+from forensics.ingest.record import FileContext, Record
 from forensics.ingest.settings import sampling_of, token_ids
 
 
@@ -85,3 +88,12 @@ def test_engine_and_gateway_tell_each_what_they_know(bench: Any) -> None:
         ("engine", "b1"): ({"top_k": 1}, [1]),
         ("engine", "b2"): ({"top_k": 2}, [2, 3]),
     }
+
+
+@pytest.mark.parametrize(("more", "kept"), [({}, [1, 2, 3]), ({"image_data": ["http://example.com/a.png"]}, None)])
+def test_tokens_of_a_prompt_with_a_picture_are_not_all_of_it(more: dict[str, Any], kept: list[int] | None) -> None:
+    obj = {"rid": "r1", "text": "hello", "input_ids": [1, 2, 3], "image_data": None, **more}
+    event = {"timestamp": "2026-01-02T03:04:05.000000", "event": "request.received", "rid": "r1", "obj": obj}
+    (record,) = sglang_json.parse(event, FileContext("w0.log", UTC))
+    assert isinstance(record, Record)
+    assert (record.input_ids and list(record.input_ids)) == kept

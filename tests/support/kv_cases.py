@@ -79,12 +79,12 @@ class Log:
         done = {"timestamp": stamp(second + took), "event": "request.finished", **head, "out": out}
         self.calls.append(json.dumps(done))
 
-    def stored(self, tokens: list[int], known: int = 0, salt: str = "") -> dict[str, Any]:
+    def stored(self, tokens: list[int], known: int = 0, salt: str = "", medium: str = "GPU") -> dict[str, Any]:
         """The event of an insert of which the first `known` blocks were there."""
         blocks = hashes(tokens, salt, self.size)
         return {
             "type": "BlockStored", "block_hashes": blocks[known:], "block_size": self.size, "lora_id": None,
-            "parent_block_hash": blocks[known - 1] if known else None, "medium": "GPU",
+            "parent_block_hash": blocks[known - 1] if known else None, "medium": medium,
         }  # fmt: skip
 
     def removed(self, tokens: list[int], kept: int = 0, salt: str = "") -> dict[str, Any]:
@@ -118,6 +118,7 @@ class Log:
             columns = {
                 "at_us": pa.array([at for at, _ in here]), "seq": pa.array([b.seq for _, b in here], pa.int64()),
                 "kind": pa.array([b.kind for _, b in here]), "block_size": pa.array([b.size for _, b in here], pa.int32()),
+                "medium": pa.array([b.medium for _, b in here], pa.string()),
                 "parent": pa.array([b.parent for _, b in here], pa.int64()),
                 "blocks": pa.array([list(b.hashes) for _, b in here], pa.list_(pa.int64())),
             }  # fmt: skip

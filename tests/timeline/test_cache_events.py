@@ -127,6 +127,32 @@ def test_events_that_came_late_and_may_be_anothers_judge_nothing(missing: str) -
     assert log.judged()["next turn"]["kv_events"] == "same_step"
 
 
+def test_what_a_running_call_sent_and_nobody_stored_does_not_count() -> None:
+    log = salted()
+    log.call("slow", 4, P[:300] + ids(50, 8), 0, None, took=9, cache_salt="B")
+    log.call("victim", 5, P, 300, cache_salt="B")
+    log.publish(5.2, log.stored(ids(20, 9), salt="B"))
+    assert told(log.judged()["victim"]) == ("used", "kv_events", 0, 300)
+
+
+@pytest.mark.parametrize(("medium", "expected"), [("CPU_PINNED", 300), ("GPU", 0)])
+def test_what_came_from_a_store_below_was_there_before_the_prefill(medium: str, expected: int) -> None:
+    """A prompt of a time before the process, fetched for the call itself; and the same computed by the call."""
+    log = salted()
+    prompt = ids(350, 8)
+    log.call("fetches", 5, prompt, 300, cache_salt="B")
+    log.publish(5.2, log.stored(prompt[:300], salt="B", medium=medium), log.stored(prompt, 300, salt="B"))
+    assert told(log.judged()["fetches"]) == ("used", "kv_events", expected, 300 - expected)
+
+
+def test_a_host_that_holds_what_the_gpu_gave_up_still_holds_it() -> None:
+    log = salted()
+    log.publish(3.5, log.stored(Q, salt="B", medium="CPU_PINNED"), log.removed(Q, salt="B"))
+    log.call("again", 5, Q, 399, cache_salt="B")
+    log.publish(5.2, log.stored([*Q, 7], 400, salt="B"))
+    assert told(log.judged()["again"]) == ("used", "kv_events", 399, 0)
+
+
 def test_each_rank_has_a_cache_of_its_own() -> None:
     log = Log()
     for rank, prompt in enumerate((P, Q)):
