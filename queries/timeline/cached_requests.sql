@@ -41,6 +41,12 @@ engines AS (
     WHERE vantage = 'engine'
     GROUP BY request
 ),
+slots AS (
+    SELECT request, max(epoch_us("end")) AS freed_us
+    FROM residencies
+    WHERE phase = 'slot' AND basis = 'logged'
+    GROUP BY request
+),
 retracted AS (
     SELECT DISTINCT c.request
     FROM engine_events AS v
@@ -57,7 +63,7 @@ SELECT
     CASE
         WHEN epoch_us(p."start") >= e.received_us AND coalesce(epoch_us(p."start") <= e.at_us, TRUE) THEN epoch_us(p."start")
     END AS engine_started_us,
-    e.finished_us AS engine_finished_us,
+    coalesce(e.finished_us, s.freed_us) AS engine_finished_us,
     coalesce(j.prompt_tokens, l.input) AS prompt_tokens,
     coalesce(j.cached_tokens, l.cached, m.cached) AS cached_tokens,
     CASE WHEN j.cached_tokens IS NULL AND l.cached IS NULL AND m.cached IS NOT NULL THEN 'derived' ELSE 'logged' END AS basis,
@@ -71,6 +77,7 @@ LEFT JOIN keys AS k ON k.request = j.request
 LEFT JOIN lines AS l ON l.request = j.request
 LEFT JOIN matches AS m ON m.request = j.request
 LEFT JOIN engines AS e ON e.request = j.request
+LEFT JOIN slots AS s ON s.request = j.request
 LEFT JOIN residencies AS p ON p.request = j.request AND p.phase = 'run' AND p.basis = 'logged'
 LEFT JOIN retracted AS r ON r.request = j.request
 ORDER BY w.worker, j.request

@@ -57,15 +57,14 @@ def test_the_toolkit_finds_what_leaked_and_through_what(incident: tuple[str, Pat
     check(fault, folder, tmp_path / "case")
 
 
-@pytest.mark.parametrize(("fault", "share"), [("cross_salt", 0.95), ("poisoned_prefix", 0.7)])
+@pytest.mark.parametrize("fault", ["cross_salt", "poisoned_prefix", "clean"])
 def test_nothing_goes_beyond_what_the_cache_says_it_held_without_a_fault(
-    fault: str, share: float, running: capture.Session, tmp_path: Path
+    fault: str, running: capture.Session, tmp_path: Path
 ) -> None:
-    """Salts; and one document asked about again and again, with hang-ups and flushes, and without salts: calls that come
-    together may be given more than each other's first pass left them."""
+    """Salts; one document asked about again and again, with hang-ups and flushes; more than the cache can hold."""
     running.incident(fault, tmp_path / "incident", quiet=True)
     judged, equal = check_cache(tmp_path / "incident", tmp_path / "case")
-    assert judged > 0.9 and equal > share
+    assert judged > 0.9 and equal > 0.9
 
 
 def test_beyond_what_the_cache_says_it_held_goes_who_was_given_anothers(
