@@ -55,6 +55,7 @@ class Log:
         self.lines: list[str] = []
         self._seq: dict[int, int] = {}
         self._ranks: set[int] = set()
+        self.warnings: tuple[str, ...] = ()
 
     def call(
         self,
@@ -171,7 +172,7 @@ class Log:
         (logs / "kv.jsonl").write_text("".join(line + "\n" for line in self.lines))
         with Case.create(folder / "case") as case:
             ingest(case, Ingest((logs,)))
-            run(case, Parameters())
+            self.warnings = run(case, Parameters()).warnings
             names = {row["request"]: row["request_id"] for row in case.table("joined_requests").to_pylist()}
             found = case.table("cache_hits").to_pylist()
         for row in found:

@@ -206,6 +206,10 @@ def test_a_recording_that_began_late_judges_nothing_until_a_flush(tmp_path: Path
     }  # fmt: skip
     assert found["before"]["expected_basis"] == found["last"]["expected_basis"] == "tokens"
     assert found["cold"]["excess_tokens"] == 10
+    told = [warning for warning in log.warnings if "own events" in warning]
+    assert [warning.split()[0] for warning in told] == ["1", "1"]  # of those that took anything from the cache
+    assert any("when the recording began" in warning for warning in told)
+    assert any(warning.startswith("1 cache hits are longer than what the cache says") for warning in log.warnings)
 
 
 def test_a_line_without_events_says_that_nothing_was_missed(tmp_path: Path) -> None:
