@@ -32,15 +32,32 @@ def serving(engine: Path, folder: Path, pairs: str = "", traces: str = "") -> It
     """
     folder.mkdir(parents=True)
     port = free_port()
-    command = [
-        str(engine / "venv" / "bin" / "python"), "-m", "sglang.launch_server", "--model-path", str(engine / "model"),
-        "--served-model-name", "smollm2", "--host", "127.0.0.1", "--port", str(port), *_FLAGS,
-        "--log-requests-target", str(folder / "requests"),
-    ]  # fmt: skip
+    command = [*words(engine), "--port", str(port), "--log-requests-target", str(folder / "requests")]
     if traces:
         command += ["--enable-trace", "--otlp-traces-endpoint", f"http://{traces}/v1/traces"]
-    environment = {
-        **os.environ, "SGLANG_USE_CPU_ENGINE": "1", "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false",
+    environment = {**os.environ, **variables(folder, pairs)}
+    url = f"http://127.0.0.1:{port}"
+    with (folder / "server.log").open("wb") as log:
+        server = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
+        try:
+            _wait(server, url, folder)
+            yield url
+        finally:
+            _stop(server)
+
+
+def words(engine: Path) -> list[str]:
+    """The command of the server, without its port."""
+    return [
+        str(engine / "venv" / "bin" / "python"), "-m", "sglang.launch_server", "--model-path", str(engine / "model"),
+        "--served-model-name", "smollm2", "--host", "127.0.0.1", *_FLAGS,
+    ]  # fmt: skip
+
+
+def variables(folder: Path, pairs: str) -> dict[str, str]:
+    """What the server and its plugins find in the environment. Their files go to `folder`."""
+    return {
+        "SGLANG_USE_CPU_ENGINE": "1", "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false",
         # One thread: two that wait for each other on a busy machine are a hundred times slower.
         "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "SGLANG_ENABLE_HEALTH_ENDPOINT_GENERATION": "false",
         "SGLANG_LOG_MS": "1", "SGLANG_LOG_FORWARD_ITERS": "1", "TZ": "UTC",
@@ -50,14 +67,6 @@ def serving(engine: Path, folder: Path, pairs: str = "", traces: str = "") -> It
         "FAULT_LOG": str(folder / "faults.jsonl"), "FAULT_SWITCH": str(folder / "switch"),
         "FAULT_PAIRS": pairs,
     }  # fmt: skip
-    url = f"http://127.0.0.1:{port}"
-    with (folder / "server.log").open("wb") as log:
-        server = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
-        try:
-            _wait(server, url, folder)
-            yield url
-        finally:
-            _stop(server)
 
 
 def switch(folder: Path, fault: str) -> None:
