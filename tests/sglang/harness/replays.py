@@ -33,11 +33,12 @@ SPEED = 20.0  # the captured times are those of a busy machine; what waited for 
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan of an incident's leaks, and the pairs of tenants by their pseudonyms."""
+    """A plan of an incident's leaks, the pairs of tenants by their pseudonyms, and every arm that is tried of a leak."""
 
     fault: str
     path: Path
     pairs: tuple[str, ...]
+    arms: tuple[str, ...]
 
 
 def planned(
@@ -50,10 +51,11 @@ def planned(
     with Case.open(root) as case:
         tokenizer = engine / "model" / "tokenizer.json"
         asked = Parameters(most=leaks, trials=trials, company=company, tokenizer=tokenizer, fixed=fixed)
-        _, path = make_plan(case, asked)
+        plan, path = make_plan(case, asked)
         names = load_pseudonyms(case).tenants
     pairs = [pair.split("=") for pair in PAIRS.split(",")]
-    return Planned(fault, path, tuple(f"{names[one]}={names[other]}" for one, other in pairs))
+    arms = tuple(arm.name for arm in plan.arms if arm.name in ARMS)
+    return Planned(fault, path, tuple(f"{names[one]}={names[other]}" for one, other in pairs), arms)
 
 
 @contextmanager
