@@ -9,8 +9,8 @@ logs themselves, letters are undone by Python's own HTML parser and json, runs a
 Counted are (a) runs of 32 letters and digits in a row that stand in a letter and in any text of another customer's
 requests or answers, (b) identifiers of others (tokens of eight signs or more with three digits or more, and e-mail
 addresses), (c) names of others (accounts and legal names). What the addressee itself wrote, and what it is called, is
-its own. `control` plants one passage and one identifier of another customer in a copy of a letter of every case and
-counts how many of these the looking finds: it must be all. `--seconds` ends the run early; what was done is printed.
+its own. `controls`: one passage and one identifier of another customer planted in a copy of each file of a letter of
+every case; the looking must find all. `--seconds` ends the run early; what was done is printed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -133,6 +133,29 @@ def groups(incident: Path) -> dict[str, str]:
         return {row["tenant_id"]: row.get("organisation") or row["tenant_id"] for row in csv.DictReader(file)}
 
 
+def foreign_passage(texts: Iterable[str], foreign: set[str]) -> str:
+    """Words of the first text that begins with what the addressee did not write itself."""
+    starts = (text[: 3 * RUN] for text in texts)
+    return next((one for one in starts if len(plain(one)) > 2 * RUN and runs(one) & foreign), "")
+
+
+def planted(path: Path, words: str) -> str:
+    """What is read of a copy of a file with these words in it, written as files of its kind are."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".html":
+        text = text.replace("</body>", f"<p>{html.escape(words)}</p></body>")
+    elif path.suffix == ".json":
+        text = json.dumps({"rest": json.loads(text), "planted": words})
+    elif path.suffix == ".md":
+        text += "".join(f"\\{sign}" if sign in "*_[]<>#|`" else sign for sign in words)
+    else:
+        text += words
+    with tempfile.TemporaryDirectory() as place:
+        copy = Path(place) / path.name
+        copy.write_text(text, encoding="utf-8")
+        return read(copy)
+
+
 def look(root: Path, incident: Path) -> Counter[str]:
     """Counts of one case."""
     count: Counter[str] = Counter(cases=1)
@@ -159,11 +182,12 @@ def look(root: Path, incident: Path) -> Counter[str]:
             re.search(rf"(?<!\w){re.escape(name)}(?!\w)", whole) is not None for name in foreign_names
         )
         if count["letters"] == 1 and foreign_tokens:
-            passage = next(text for t in sorted(others) for text in texts[t]["prompt"] if len(plain(text)) > 2 * RUN)
-            spoiled = f"{whole}\n{passage[: 3 * RUN]} {min(foreign_tokens)}\n"
-            count["controls"] += 2
-            found = bool(runs(spoiled) & foreign_grams), bool(identifiers(spoiled) & foreign_tokens)
-            count["controls_found"] += sum(found)
+            passage = foreign_passage((t for o in sorted(others) for t in texts[o]["prompt"]), foreign_grams)
+            for path in sorted(folder.iterdir()):
+                spoiled = planted(path, f"{passage} {min(foreign_tokens)}")
+                count["controls"] += 2
+                count["controls_found"] += bool(runs(spoiled) & foreign_grams)
+                count["controls_found"] += bool(identifiers(spoiled) & foreign_tokens)
     return count
 
 
@@ -201,7 +225,7 @@ def main() -> None:
             counts = look(root, letters_of(root, seed))
         finally:
             shutil.rmtree(root)
-        if counts["runs"] or counts["identifiers"] or counts["names"]:
+        if counts["runs"] or counts["identifiers"] or counts["names"] or counts["controls"] > counts["controls_found"]:
             counts["cases_with_a_find"] += 1
             print(f"seed {seed}: {dict(counts)}", file=sys.stderr)
         total.update(counts)

@@ -3,16 +3,18 @@
     PYTHONPATH=. python bench/replay.py --engine .engine --leaks 4 --trials 3
 
 For each captured incident (`sample_logs/sglang-FAULT`): a case, a plan of its clearest leaks with surrogate texts, its
-arms alone, control and original on SGLang's CPU server with the fault on; then all plans with no fault on, until
-`--off` trials are played. Prints one JSON line per fault and one at the end. Needs `make test-sglang`'s engine.
+arms alone, control and original on SGLang's CPU server with the fault on; then all plans with no fault on, as often as
+makes `--off` trials or more. Prints one JSON line per fault and one at the end. Needs `make test-sglang`'s engine.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 from forensics.replay.whole import Replayed
@@ -26,7 +28,7 @@ def main() -> None:
     parser.add_argument("--leaks", type=int, default=4, help="leaks of each incident")
     parser.add_argument("--trials", type=int, default=3, help="trials per arm with the fault on")
     parser.add_argument("--company", type=int, default=12, help="requests beside the recipient")
-    parser.add_argument("--off", type=int, default=200, help="trials with no fault on, in all")
+    parser.add_argument("--off", type=int, default=200, help="trials with no fault on, in all, at least; 0: none")
     parser.add_argument("--only-off", action="store_true", help="leave the part with faults out")
     parser.add_argument("--cases", type=Path, help="a folder for the cases; kept and used again")
     given = parser.parse_args()
@@ -52,18 +54,15 @@ def main() -> None:
                     ),
                     flush=True,
                 )
-            played, hits, elsewhere, reproduced = 0, 0, 0, 0
-            while played < given.off:
-                for plan in plans:
-                    found = replayed(plan, url, folder, on=False)
-                    played += found.trials
-                    hits += sum(arm.hits + arm.absent for leak in found.verdicts for arm in leak.arms)
-                    elsewhere += sum(arm.elsewhere for leak in found.verdicts for arm in leak.arms)
-                    reproduced += sum(leak.reproduced for leak in found.verdicts)
-                    figure = {"trials": played, "hits": hits, "elsewhere": elsewhere, "reproduced": reproduced}
-                    print(json.dumps({"fault": None, **figure}), flush=True)
-                    if played >= given.off:
-                        break
+            rounds = math.ceil(given.off / sum(len(plan.arms) for plan in plans))
+            total: Counter[str] = Counter()
+            for plan in plans if given.off else ():
+                found = replayed(plan, url, folder, on=False, trials=rounds)
+                total["trials"] += found.trials
+                total["hits"] += sum(arm.hits + arm.absent for leak in found.verdicts for arm in leak.arms)
+                total["elsewhere"] += sum(arm.elsewhere for leak in found.verdicts for arm in leak.arms)
+                total["reproduced"] += sum(leak.reproduced for leak in found.verdicts)
+                print(json.dumps({"fault": None, "plan_of": plan.fault, **total}), flush=True)
 
 
 def figures(found: Replayed) -> dict[str, object]:

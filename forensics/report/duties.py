@@ -15,6 +15,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from forensics.report.render import languages
+
 SCHEMA = "forensics.regime/1"
 UNITS = ("hours", "days", "business_days", "months")
 NOTE = "candidates by the customer's country; a person decides which apply, and sets when the sender was aware"
@@ -54,12 +56,12 @@ class Field:
 
 @dataclass(frozen=True)
 class Regime:
-    """One rule. `countries`: ISO 3166-1, groups resolved; `as_of`: the state of the law that was summarised."""
+    """One rule. `countries`: ISO 3166-1, groups resolved; `as_of`: the state of the law that was summarised. Title,
+    articles and clocks are in the language asked for where the file has it (`title_zh`); all else is English."""
 
     id: str
     version: str
     title: str
-    titles: dict[str, str]
     role: str
     countries: frozenset[str]
     article: str
@@ -76,16 +78,16 @@ class Regime:
 
 
 @cache
-def regimes() -> tuple[Regime, ...]:
+def regimes(language: str = "en") -> tuple[Regime, ...]:
     """Every shipped rule, sorted by id."""
-    return tuple(sorted((_regime(_read(name)) for name in _names()), key=lambda regime: regime.id))
+    return tuple(sorted((_regime(_read(name), language) for name in _names()), key=lambda regime: regime.id))
 
 
 @cache
-def not_shipped() -> tuple[tuple[str, frozenset[str], str], ...]:
+def not_shipped(language: str = "en") -> tuple[tuple[str, frozenset[str], str], ...]:
     """Name, countries and reason of each rule that is known of and not shipped."""
     listed = _read("not_shipped.toml")["regime"]
-    return tuple((item["name"], _resolved(item["countries"]), item["why"]) for item in listed)
+    return tuple((_said(item, "name", language), _resolved(item["countries"]), item["why"]) for item in listed)
 
 
 def country_code(value: str | None) -> str | None:
@@ -98,16 +100,16 @@ def country_code(value: str | None) -> str | None:
     return None
 
 
-def chosen(countries: tuple[str, ...]) -> tuple[Regime, ...]:
+def chosen(countries: tuple[str, ...], language: str = "en") -> tuple[Regime, ...]:
     """Rules that a customer in these countries may fall under; a country's rules hold in its parts too."""
     wanted = set(countries) | {code.partition("-")[0] for code in countries}
-    return tuple(regime for regime in regimes() if regime.countries & wanted)
+    return tuple(regime for regime in regimes(language) if regime.countries & wanted)
 
 
-def left_out(countries: tuple[str, ...]) -> tuple[str, ...]:
+def left_out(countries: tuple[str, ...], language: str = "en") -> tuple[str, ...]:
     """Names of rules that these countries may bring and that are not shipped."""
     wanted = {code.partition("-")[0] for code in countries}
-    return tuple(name for name, where, _ in not_shipped() if not where or where & wanted)
+    return tuple(name for name, where, _ in not_shipped(language) if not where or where & wanted)
 
 
 def deadline(clock: Clock, aware: datetime | None) -> datetime | None:
@@ -169,17 +171,18 @@ def overview(countries: tuple[str, ...], facts: dict[str, Any], aware: datetime 
 
 
 def words_of_rules() -> tuple[str, ...]:
-    """The words of the shipped rules and of what is said of them, which letters quote."""
+    """The words of the shipped rules and of what is said of them, in every language; letters quote them."""
     quoted = (
         text
-        for regime in regimes()
+        for language in languages()
+        for regime in regimes(language)
         for text in (
-            *(regime.title, *regime.titles.values(), regime.role, regime.article, regime.source, regime.trigger),
+            *(regime.title, regime.role, regime.article, regime.source, regime.trigger),
             *(part for clock in regime.clocks for part in (clock.name, clock.to, clock.article, clock.text)),
             *(part for field in regime.fields for part in (field.name, field.article)),
         )
     )
-    return (*quoted, *(name for name, _, _ in not_shipped()), NOTE)
+    return (*quoted, *(name for language in languages() for name, _, _ in not_shipped(language)), NOTE)
 
 
 def _iso(moment: datetime | None) -> str | None:
@@ -200,22 +203,33 @@ def _resolved(countries: list[str]) -> frozenset[str]:
     return frozenset(code for name in countries for code in groups.get(name, name).split())
 
 
-def _regime(data: dict[str, Any]) -> Regime:
+def _said(data: dict[str, Any], key: str, language: str) -> str:
+    return str(data.get(f"{key}_{language}", data[key]))
+
+
+def _regime(data: dict[str, Any], language: str) -> Regime:
     if not str(data["schema"]).startswith(SCHEMA):
         raise ValueError(f"a regime file with schema {data['schema']}")
     return Regime(
         id=data["id"],
         version=data["version"],
-        title=data["title"],
-        titles={"zh": data["title_zh"]},
+        title=_said(data, "title", language),
         role=data["role"],
         countries=_resolved(data["countries"]),
-        article=data["article"],
+        article=_said(data, "article", language),
         as_of=data["as_of"],
         source=data["source"],
         trigger=data["trigger"],
         clocks=tuple(
-            Clock(c["name"], c["to"], c["starts"], c["article"], c["text"], c.get("amount"), c.get("unit"))
+            Clock(
+                _said(c, "name", language),
+                c["to"],
+                c["starts"],
+                _said(c, "article", language),
+                _said(c, "text", language),
+                c.get("amount"),
+                c.get("unit"),
+            )
             for c in data["clock"]
         ),
         fields=tuple(Field(f["name"], f["article"], tuple(f["keys"])) for f in data["field"]),

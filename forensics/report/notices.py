@@ -22,7 +22,7 @@ from forensics.case.store import Case
 from forensics.report import duties, letters
 from forensics.report.fields import ADDRESS, OWNERS, SINGLE, Said, fields, unknown
 from forensics.report.figures import Numbers
-from forensics.report.render import environment, template_names
+from forensics.report.render import environment, languages
 
 FILES = ("letter.md", "letter.html", "fields.json", "regimes.json", "attachment.csv")
 CHANGES = "changes.diff"  # of a later version only
@@ -151,12 +151,12 @@ def _render(
         {"name": file_name("attachment.csv", number), "sha256": hashlib.sha256(attachment).hexdigest()},
     ]
     countries = view.countries if view.kind in ("source", "both") else ()
-    regimes = duties.chosen(countries)
+    language, fallback = _language(view.language)
+    regimes = duties.chosen(countries, language)
     asked = frozenset(key for regime in regimes for key in regime.keys)
     facts = fields(view, window, listed, said, asked, (version, former))
     aware = said["aware"].moment if "aware" in said else None
     shown = [key for key, _ in OWNERS if key not in NOT_ROWS and (key not in SINGLE or key in asked)]
-    language, fallback = _language(view.language)
     values = {
         "view": view,
         "facts": facts,
@@ -165,7 +165,7 @@ def _render(
         "few": letters.BAND,
         "unknown": unknown,
         "regimes": regimes,
-        "left_out": duties.left_out(countries) if countries else (),
+        "left_out": duties.left_out(countries, language) if countries else (),
         "due": lambda clock: _minute(duties.deadline(clock, aware)),
         "words": f"words.{language}.j2",
         "language": language,
@@ -183,11 +183,6 @@ def _render(
     missing += ["contact"] if view.contact is None else []
     missing += ["country"] if view.kind in ("source", "both") and not view.countries else []
     return files, tuple(missing)
-
-
-def languages() -> tuple[str, ...]:
-    """Languages that words are shipped for."""
-    return tuple(sorted(name.split(".")[1] for name in template_names() if name.startswith("words.")))
 
 
 def _language(asked: str | None) -> tuple[str, str | None]:

@@ -101,6 +101,11 @@ def template_names() -> tuple[str, ...]:
     return tuple(sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".j2")))
 
 
+def languages() -> tuple[str, ...]:
+    """Languages that letters have words for."""
+    return tuple(sorted(name.split(".")[1] for name in template_names() if name.startswith("words.")))
+
+
 @cache
 def template_source(name: str) -> str:
     """The source of a shipped template."""

@@ -23,9 +23,9 @@ from forensics.case.review import review
 from forensics.case.store import Case
 from forensics.report import run as report
 from forensics.report.fields import KEYS
-from forensics.report.notices import Settings, languages, render_notices
+from forensics.report.notices import Settings, render_notices
 from forensics.report.release import Setting, aware_time, check, read_settings, release, set_facts
-from forensics.report.render import environment, template_source
+from forensics.report.render import environment, languages, template_source
 from forensics.scope import run as scope
 
 PEOPLE = {"prepared_by": "Ada Prepares", "approved_by": "Ben Approves"}

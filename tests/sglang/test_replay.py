@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from forensics.replay.run import Options
 from forensics.replay.whole import replay
 from tests.sglang.harness import replays
 from tests.sglang.harness.replays import FAULTS, Planned
+from tests.sglang.harness.server import switch, variables, words
 from tests.support.replay_plans import CANCELS, RECIPIENT, SOURCE, arm, chat, in_case, plan, request
 
 ENGINE = Path(os.environ.get("FORENSICS_ENGINE", ".engine")).resolve()
@@ -54,6 +56,30 @@ def test_a_captured_leak_comes_again_in_company_and_only_there(
 def test_without_the_fault_nothing_comes(fault: str, plans: dict[str, Planned], engine: tuple[str, Path]) -> None:
     found = replays.replayed(plans[fault], *engine, on=False, trials=1)
     assert sum(one.hits + one.absent for leak in found.verdicts for one in leak.arms) == 0
+
+
+def test_switches_and_the_fixed_build_tell_where_the_fault_is(
+    tmp_path: Path, engine: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # One leak across salts; servers of our own with the same fault, but for the cache that it needs. Four switches are
+    # corrected for: five trials of each are the fewest that can tell.
+    trials = 5
+    planned = replays.planned("cross_salt", tmp_path / "case", ENGINE, 1, trials, company=2, fixed=True)
+    for name, value in variables(tmp_path, ",".join(planned.pairs)).items():
+        monkeypatch.setenv(name, value)
+    switch(tmp_path, planned.fault)
+    template = shlex.join(words(ENGINE)) + " --port {port} {flags}"
+    cures = ("radix_force_miss", "radix_off", "fixed")
+    options = Options(
+        template=template, fixed_server=engine[0], arms=(*replays.ARMS, "chunked_off", *cures), speed=replays.SPEED
+    )
+    found = replay(planned.path, options)
+    (leak,) = found.verdicts
+    assert {one.name: (one.hits, one.trials) for one in leak.arms if one.trials} == {
+        ORIGINAL: (trials, trials), "chunked_off": (trials, trials),
+        **dict.fromkeys(("alone", CONTROL, *cures), (0, trials)),
+    }  # fmt: skip
+    assert leak.verdict == "cured_by_fixed" and leak.cures == ("fixed", "radix_force_miss", "radix_off")
 
 
 def test_every_endpoint_scene_and_kind_of_end(tmp_path: Path, engine: tuple[str, Path]) -> None:

@@ -23,7 +23,8 @@ MECHANISMS = {
     "random": None,
     "clean": None,
 }
-FOUND = 0.7  # share of the leaks that must be probable; those planted at random are short
+FOUND = 0.9  # share of the leaks that must be probable
+FOUND_OF_SHORT = 0.5  # the same of those that were planted at random: some are a few words
 
 
 def check_cache(folder: Path, case_folder: Path) -> tuple[float, float]:
@@ -52,7 +53,7 @@ def check(fault: str, folder: Path, case_folder: Path) -> None:
     told = {(f["recipient_request_id"], tuple(f["sources"])) for f in found}
     truth = {(r["response_request_id"], (r["source_tenant_id"],)) for r in events(folder / "truth.jsonl")}
     assert told <= truth  # a wrong tenant is worse than a miss
-    assert len(told) >= FOUND * len(truth)
+    assert len(told) >= (FOUND_OF_SHORT if fault == "random" else FOUND) * len(truth)
     with Case.open(root) as case:
         stands = [row for row in case.table("mechanism_tests").to_pylist() if row["status"] == "stands"]
     expected = MECHANISMS[fault]

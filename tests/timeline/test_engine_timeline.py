@@ -218,10 +218,11 @@ def test_a_name_that_two_calls_share_is_the_one_received_last_before(tmp_path: P
         assert [row["request"] for row in case.table("batch_members").to_pylist()] == [1]
 
 
-def test_retractions_are_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["probe_retract", "retraction"])
+def test_retractions_are_named(tmp_path: Path, kind: str) -> None:
     events = Events("h1 DP0")
     events.slot("s", 3, 1, 9)
-    events.add("probe_retract", 4, request_id="s", attributes={"pid": 7})
+    events.add(kind, 4, request_id="s", attributes={"pid": 7})
     case, _ = timeline(two_calls(), tmp_path / "c", events)
     with case:
         assert relations(case)["source_retracted"] == ("yes", "logged")

@@ -121,7 +121,7 @@ class _Log:
             found = vllm.PREEMPTED.match(message.decode("utf-8", "replace"))
             if found:
                 worker = self.context.worker or self.context.source
-                return (EngineEvent("preemption", self._time(prefix), worker, self._resolve(found.group(1))[1]),)
+                return (EngineEvent("retraction", self._time(prefix), worker, self._resolve(found.group(1))[1]),)
         if message.startswith((b"Resetting prefix cache", b"Successfully reset prefix cache")):
             return (EngineEvent("cache_flush", self._time(prefix), self.context.worker or self.context.source),)
         return STRUCTURE

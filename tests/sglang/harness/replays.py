@@ -33,24 +33,29 @@ SPEED = 20.0  # the captured times are those of a busy machine; what waited for 
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan of an incident's leaks, and the pairs of tenants by their pseudonyms."""
+    """A plan of an incident's leaks, the pairs of tenants by their pseudonyms, and every arm that is tried of a leak."""
 
     fault: str
     path: Path
     pairs: tuple[str, ...]
+    arms: tuple[str, ...]
 
 
-def planned(fault: str, root: Path, engine: Path, leaks: int, trials: int, company: int = COMPANY) -> Planned:
+def planned(
+    fault: str, root: Path, engine: Path, leaks: int, trials: int, company: int = COMPANY, *, fixed: bool = False
+) -> Planned:
     """Make the case of a captured incident at `root`, if absent, and a plan of its clearest leaks."""
     sample = SAMPLES / f"sglang-{fault}"
     if not (root / "case.duckdb").exists():
         run_pipeline(root, PipelineParameters((sample / "logs",), sample / "tenants.csv"))
     with Case.open(root) as case:
         tokenizer = engine / "model" / "tokenizer.json"
-        _, path = make_plan(case, Parameters(most=leaks, trials=trials, company=company, tokenizer=tokenizer))
+        asked = Parameters(most=leaks, trials=trials, company=company, tokenizer=tokenizer, fixed=fixed)
+        plan, path = make_plan(case, asked)
         names = load_pseudonyms(case).tenants
     pairs = [pair.split("=") for pair in PAIRS.split(",")]
-    return Planned(fault, path, tuple(f"{names[one]}={names[other]}" for one, other in pairs))
+    arms = tuple(arm.name for arm in plan.arms if arm.name in ARMS)
+    return Planned(fault, path, tuple(f"{names[one]}={names[other]}" for one, other in pairs), arms)
 
 
 @contextmanager

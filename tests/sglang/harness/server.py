@@ -33,25 +33,11 @@ def serving(engine: Path, folder: Path, pairs: str = "", traces: str = "") -> It
     """
     folder.mkdir(parents=True)
     port, events = free_port(), f"tcp://127.0.0.1:{free_port()}"
-    command = [
-        str(engine / "venv" / "bin" / "python"), "-m", "sglang.launch_server", "--model-path", str(engine / "model"),
-        "--served-model-name", "smollm2", "--host", "127.0.0.1", "--port", str(port), *_FLAGS,
-        "--log-requests-target", str(folder / "requests"),
-        "--kv-events-config", json.dumps({"publisher": "zmq", "endpoint": events, "bind": True, "topic": "kv"}),
-    ]  # fmt: skip
+    command = [*words(engine), "--port", str(port), "--log-requests-target", str(folder / "requests")]
+    command += ["--kv-events-config", json.dumps({"publisher": "zmq", "endpoint": events, "bind": True, "topic": "kv"})]
     if traces:
         command += ["--enable-trace", "--otlp-traces-endpoint", f"http://{traces}/v1/traces"]
-    environment = {
-        **os.environ, "SGLANG_USE_CPU_ENGINE": "1", "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false",
-        # One thread: two that wait for each other on a busy machine are a hundred times slower.
-        "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "SGLANG_ENABLE_HEALTH_ENDPOINT_GENERATION": "false",
-        "SGLANG_LOG_MS": "1", "SGLANG_LOG_FORWARD_ITERS": "1", "TZ": "UTC",
-        "SGLANG_LOG_SCHEDULER_STATUS_TARGET": "stdout", "SGLANG_LOG_SCHEDULER_STATUS_INTERVAL": "1",
-        "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf", "NO_PROXY": "127.0.0.1",
-        "SLOT_PROBE_DIR": str(folder / "probe"),
-        "FAULT_LOG": str(folder / "faults.jsonl"), "FAULT_SWITCH": str(folder / "switch"),
-        "FAULT_PAIRS": pairs,
-    }  # fmt: skip
+    environment = {**os.environ, **variables(folder, pairs)}
     url = f"http://127.0.0.1:{port}"
     recorder = subprocess.Popen([command[0], str(RECORDER), str(folder / "kv"), events])  # first: from the very start
     with (folder / "server.log").open("wb") as log:
@@ -63,6 +49,29 @@ def serving(engine: Path, folder: Path, pairs: str = "", traces: str = "") -> It
             _stop(server)
             recorder.terminate()
             recorder.wait(10)
+
+
+def words(engine: Path) -> list[str]:
+    """The command of the server, without its port."""
+    return [
+        str(engine / "venv" / "bin" / "python"), "-m", "sglang.launch_server", "--model-path", str(engine / "model"),
+        "--served-model-name", "smollm2", "--host", "127.0.0.1", *_FLAGS,
+    ]  # fmt: skip
+
+
+def variables(folder: Path, pairs: str) -> dict[str, str]:
+    """What the server and its plugins find in the environment. Their files go to `folder`."""
+    return {
+        "SGLANG_USE_CPU_ENGINE": "1", "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false",
+        # One thread: two that wait for each other on a busy machine are a hundred times slower.
+        "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "SGLANG_ENABLE_HEALTH_ENDPOINT_GENERATION": "false",
+        "SGLANG_LOG_MS": "1", "SGLANG_LOG_FORWARD_ITERS": "1", "TZ": "UTC",
+        "SGLANG_LOG_SCHEDULER_STATUS_TARGET": "stdout", "SGLANG_LOG_SCHEDULER_STATUS_INTERVAL": "1",
+        "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/protobuf", "NO_PROXY": "127.0.0.1",
+        "SLOT_PROBE_DIR": str(folder / "probe"),
+        "FAULT_LOG": str(folder / "faults.jsonl"), "FAULT_SWITCH": str(folder / "switch"),
+        "FAULT_PAIRS": pairs,
+    }  # fmt: skip
 
 
 def switch(folder: Path, fault: str) -> None:
