@@ -72,7 +72,7 @@ def judge(
     """The rows that events judge, and for each row `used` or why they do not:
 
     no_count, tokens_unknown, adapter, other_worker (tied to no stream), hash_form_unknown, before_recording,
-    after_recording, began_warm (what the cache held when the recording began is not known), gap, key_not_in_hash (the
+    after_recording, end_unknown (when it was cut off is not logged), began_warm (what the cache held when the recording began is not known), gap, key_not_in_hash (the
     match is an upper limit, and was not exceeded), same_step (published too late to be told from the call's own).
     """
     found: dict[int, Verdict] = {}
@@ -206,7 +206,7 @@ def _judged(
     early, before = begin == 0, np.maximum(begin - 1, 0)
     missing = holes[stop] > holes[before]
     reasons[rows[missing]] = np.where(stream.ever[before[missing]], "gap", "began_warm")
-    reasons[rows[~there]] = "after_recording"
+    reasons[rows[~there]] = np.where(facts.latest[rows[~there]] < _NEVER, "after_recording", "end_unknown")
     reasons[rows[early]] = "before_recording"
     covered = ~(missing | early) & there
     rows, begin, stop = rows[covered], begin[covered], stop[covered]

@@ -14,6 +14,7 @@ NOT_JUDGED = {
     "hash_form_unknown": "the hashes are of a form that cannot be computed from tokens",
     "before_recording": "the recording began later",
     "after_recording": "the recording ended before",
+    "end_unknown": "when the call was cut off is not logged",
     "began_warm": "what the cache held when the recording began is not known",
     "gap": "events were lost, and the cache was not flushed since",
     "key_not_in_hash": "an extra key or salt is not in the hashes, and more was not taken than all keys together held",

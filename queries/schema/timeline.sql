@@ -65,7 +65,7 @@ CREATE TABLE IF NOT EXISTS cache_hits (
     matched_request  BIGINT,                    -- the earlier request of another namespace whose prefix explains the excess
     own_namespace    VARCHAR NOT NULL,          -- digest of salt, extra key and adapter; never the salt itself
     basis            VARCHAR NOT NULL,          -- logged: the count; derived: the count is the probe's match, not the answer's
-    -- used | no_events, tokens_unknown, adapter, other_worker, hash_form_unknown, before_recording, after_recording, began_warm,
+    -- used | no_events, tokens_unknown, adapter, other_worker, hash_form_unknown, before_recording, after_recording, end_unknown, began_warm,
     -- gap, key_not_in_hash, same_step, retracted: why events of the cache do not judge it (docs/timeline.md)
     kv_events        VARCHAR
 );

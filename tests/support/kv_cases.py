@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import random
 from collections.abc import Iterable
 from datetime import UTC
@@ -77,6 +78,8 @@ class Log:
             out["output_ids"] = list(answer)
         head = {"rid": rid, "obj": obj}
         self.calls.append(json.dumps({"timestamp": stamp(second), "event": "request.received", **head}))
+        if math.isinf(took):
+            return
         done = {"timestamp": stamp(second + took), "event": "request.finished", **head, "out": out}
         self.calls.append(json.dumps(done))
 
@@ -125,7 +128,8 @@ class Log:
             }  # fmt: skip
             streams.append(stream_of(pa.table(columns)))
         times = np.array([(at, at + took, at + took) for _, at, took, *_ in self._told])
-        received, at, finished = (np.rint((ORIGIN + times) * 1e6).astype(np.int64)).T
+        micros = np.rint((ORIGIN + np.where(np.isinf(times), 0, times)) * 1e6).astype(np.int64)
+        received, at, finished = np.where(np.isinf(times), np.iinfo(np.int64).max, micros).T
         keys = [
             tuple(str(k.get(name, "")) for name in ("cache_salt", "extra_key", "lora_path")) for *_, k in self._told
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from pathlib import Path
 from typing import Any
@@ -210,6 +211,13 @@ def test_a_recording_that_began_late_judges_nothing_until_a_flush(tmp_path: Path
     assert [warning.split()[0] for warning in told] == ["1", "1"]  # of those that took anything from the cache
     assert any("when the recording began" in warning for warning in told)
     assert any(warning.startswith("1 cache hits are longer than what the cache says") for warning in log.warnings)
+
+
+def test_a_call_whose_end_is_not_known_is_not_judged() -> None:
+    log = salted()
+    log.call("cut off", 5, Q, 300, None, took=math.inf, cache_salt="B")
+    log.publish(5.2, log.stored([*Q, 7], 400, salt="B"))
+    assert log.judged()["cut off"]["kv_events"] == "end_unknown"
 
 
 def test_a_line_without_events_says_that_nothing_was_missed(tmp_path: Path) -> None:
