@@ -22,6 +22,7 @@ from forensics.timeline.cache_tree import Flags, Ints, Stream, chain
 from forensics.timeline.prefixes import token_hashes
 
 _NEVER = np.iinfo(np.int64).max
+_MOST_SIZES = 8  # of blocks: every prompt is hashed once for each
 Pieces = Iterable[tuple[int, bytes, bytes]]  # row, tokens of the prompt, tokens of the answer: four bytes each
 
 
@@ -72,14 +73,15 @@ def judge(
     """The rows that events judge, and for each row `used` or why they do not:
 
     no_count, tokens_unknown, adapter, other_worker (tied to no stream), hash_form_unknown, before_recording,
-    after_recording, end_unknown (when it was cut off is not logged), began_warm (what the cache held when the recording began is not known), gap, key_not_in_hash (the
-    match is an upper limit, and was not exceeded), same_step (published too late to be told from the call's own).
+    after_recording, end_unknown (when it was cut off is not logged), began_warm (what the cache held when the recording
+    began is not known), gap, key_not_in_hash (the match is an upper limit, and was not exceeded), same_step (published
+    too late to be told from the call's own).
     """
     found: dict[int, Verdict] = {}
     reasons = np.full(len(facts.own), "other_worker", dtype=object)
     salted = np.array([bool(salt) for salt in facts.salts], dtype=bool)
     known = np.zeros(len(reasons), dtype=bool)
-    for size in sorted({stream.size for stream in streams if stream.size is not None}):
+    for size in sorted({stream.size for stream in streams if stream.size is not None})[:_MOST_SIZES]:
         blocks = _blocks(pieces(), facts, size, facts.salts)
         known |= blocks.prompts > 0
         here = [stream for stream in streams if stream.size == size]

@@ -274,6 +274,26 @@ def test_two_recordings_of_one_engine_are_one(tmp_path: Path) -> None:
     assert told(log.hits(tmp_path)["again"]) == ("used", "kv_events", 100, 200)
 
 
+def test_events_that_make_no_sense_judge_nothing_and_stop_nothing(tmp_path: Path) -> None:
+    log = salted()
+    empty = {"type": "BlockStored", "block_hashes": [], "parent_block_hash": None, "token_ids": [], "block_size": 1}
+    for rank, event in enumerate(
+        (
+            empty,
+            {**empty, "block_hashes": [1]} | {"block_size": None},
+            {**empty, "block_hashes": [1, 1, 1], "block_size": (1 << 31) - 1},
+            {"type": "BlockRemoved", "block_hashes": [-(1 << 63), (1 << 63) - 1]},
+            {**empty, "block_hashes": [2], "parent_block_hash": 2},
+        ),
+        start=1,
+    ):
+        log.publish(1e9, event, rank=rank)
+        log.publish(-1e9, event, rank=rank, seq=(1 << 53) - 1)
+    log.call("again", 5, Q, 399, cache_salt="B")
+    log.publish(5.2, log.stored([*Q, 7], 400, salt="B"))
+    assert told(log.hits(tmp_path)["again"]) == ("used", "kv_events", 399, 0)
+
+
 def test_without_events_nothing_changes(tmp_path: Path) -> None:
     log = salted()
     log.lines = []
