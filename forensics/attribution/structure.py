@@ -10,6 +10,11 @@ most of the labels that the response has. They are paid for as names are (`names
 with V the labels that tenant's prompts hold. Labels of common schemas count nothing. The verdict is `possible`, or
 `probable` from OVERWHELMING net bits on; and nothing is reported that labels which were asked for only later (decoys)
 do as well. The fragment reaches from the first of the labels to the last: the text between them is the recipient's.
+
+The name of a called tool stands alone in its field, and says more than a label: a model calls what its request offers.
+One that this tenant never offered, and one other tenant alone does, is enough where it is worth what a copied passage
+has to be. Its tenant is named where it was near, or where a word of the name is one that nobody would think of; else
+the call is undetermined (models make up names like `search_documents`).
 """
 
 from __future__ import annotations
@@ -24,6 +29,7 @@ import polars as pl
 from forensics.attribution.candidates import Candidate, Excluded, Holder, prompts_by_request
 from forensics.attribution.corpus import Corpus, TextBatch
 from forensics.attribution.findings import Evidence, Judged
+from forensics.attribution.generated import near
 from forensics.attribution.hits import DECOY, SUPPLIED, find_hits
 from forensics.attribution.holdings import LATE, Ints, World
 from forensics.attribution.parameters import Parameters
@@ -44,6 +50,8 @@ FEW = 4  # tenants that may hold a label
 MIN_LABELS = 3  # that agree,
 MIN_SHARE = 0.5  # and share of the response's labels that they are
 LEAST_BITS, OVERWHELMING = 10.0, 80.0
+ODD_BITS = 3.5  # a unit of a word in a called tool's name, from which it is rather an invented word than a rare one,
+ODD_WORD_BITS = 20.0  # and of all of it: `slack` in `send_slack_message` has 18
 CELLS = 1 << 20
 # Keys of common schemas (OpenAI, JSON Schema, REST) and headings of every template, folded.
 COMMON = frozenset(
@@ -61,7 +69,7 @@ COMMON = frozenset(
 
 @dataclass(frozen=True)
 class _Group:
-    """Labels of one tenant in one response field: rows of the hits."""
+    """Labels of one tenant in one response field: rows of the hits. `called`: the one label is a called tool's name."""
 
     use: int
     content: int
@@ -72,6 +80,7 @@ class _Group:
     bits: float
     net: float
     charge: float
+    called: bool
 
 
 def find_structure(
@@ -87,10 +96,11 @@ def find_structure(
     taken: dict[int, list[tuple[int, int]]] = {}
     for item in judged:
         taken.setdefault(item.candidate.use, []).append((item.candidate.start, item.candidate.end))
+    called = _called(world)
     rows = [
         (key, part)
         for key, part in hits.group_by(["use", "holder", "target"], maintain_order=True)
-        if part["seed"].n_unique() >= MIN_LABELS
+        if called[int(key[0])] or part["seed"].n_unique() >= MIN_LABELS
     ]
     prompts = prompts_by_request(world, {int(world.uses.request[int(key[0])]) for key, _ in rows})
     schemas = _schemas(world, {int(world.uses.request[int(key[0])]) for key, _ in rows})
@@ -108,7 +118,7 @@ def find_structure(
             (use, holder, target), part = rows[i]
             found = _group(
                 world, texts, int(use), int(holder), bool(target), part, prompts, labels, sent, pairs,
-                taken.get(int(use), []),
+                taken.get(int(use), []), bool(called[int(use)]),
             )  # fmt: skip
             if found is not None:
                 groups.append(found)
@@ -116,7 +126,7 @@ def find_structure(
     for batch in texts.batches([{group.content} for group in groups]):
         for group in groups[batch.start : batch.stop]:
             if group.target:
-                result = _judge(world, texts, group, groups)
+                result = _judge(world, texts, group, groups, parameters)
                 if isinstance(result, Judged):
                     results.append(result)
                 else:
@@ -128,8 +138,7 @@ def _hits(corpus: Corpus, parameters: Parameters) -> tuple[pl.DataFrame, Ints, I
     """Labels that one other unit alone asks for; labels of each response text; labels of each unit's prompts."""
     world = corpus.world
     names = np.zeros(world.text_bytes.size, dtype=np.bool_)
-    called = world.uses.field.where(lambda name: name.endswith("function.name"))
-    names[world.uses.content[called & (world.uses.side == 1)]] = True
+    names[world.uses.content[_called(world)]] = True
     first = world.holdings.unit[np.minimum(world.holdings.of_content[:-1], max(0, world.holdings.unit.size - 1))]
 
     def show(batch: TextBatch) -> tuple[Ints, Labels]:
@@ -186,6 +195,12 @@ def _hits(corpus: Corpus, parameters: Parameters) -> tuple[pl.DataFrame, Ints, I
     return single, counts[world.is_response], _sent(world)
 
 
+def _called(world: World) -> npt.NDArray[np.bool_]:
+    """By use: is it the name of a tool that a response calls?"""
+    found: npt.NDArray[np.bool_] = world.uses.field.where(lambda name: name.endswith("function.name"))
+    return found & (world.uses.side == 1)
+
+
 def _taken(found: Labels, rows: npt.NDArray[np.bool_]) -> Labels:
     return Labels(found.hashes[rows], found.documents[rows], found.starts[rows], found.ends[rows])
 
@@ -213,7 +228,7 @@ def _schemas(world: World, requests: set[int]) -> dict[int, list[int]]:
 
 def _group(
     world: World, texts: Texts, use: int, holder: int, target: bool, part: pl.DataFrame, prompts: dict[int, list[int]],
-    labels: Ints, sent: Ints, pairs: float, taken: list[tuple[int, int]],
+    labels: Ints, sent: Ints, pairs: float, taken: list[tuple[int, int]], called: bool,
 ) -> _Group | None:  # fmt: skip
     content = int(part["content"][0])
     folded = texts.folded(content)
@@ -231,12 +246,12 @@ def _group(
         others.append((other, other_start))
         worth[seed] = max(worth.get(seed, 0.0), _bits(folded, start, end))
     every = _distinct_labels(texts, content, world, use)
-    if len(worth) < MIN_LABELS or len(worth) < MIN_SHARE * every:
+    if len(worth) < (1 if called else MIN_LABELS) or len(worth) < MIN_SHARE * every:
         return None
     bits = sum(max(value, 0.0) for value in worth.values())
     paying = [value for value in worth.values() if value > price]
     charge = len(paying) * price + pairs + math.log2(math.comb(max(every, len(paying)), len(paying)))
-    return _Group(use, content, holder, target, tuple(spans), tuple(others), bits, sum(paying) - charge, charge)
+    return _Group(use, content, holder, target, tuple(spans), tuple(others), bits, sum(paying) - charge, charge, called)
 
 
 def _distinct_labels(texts: Texts, content: int, world: World, use: int) -> int:
@@ -258,7 +273,9 @@ def _holds(text: bytes, needle: Units) -> bool:
     return at >= 0
 
 
-def _judge(world: World, texts: Texts, group: _Group, groups: list[_Group]) -> Judged | Excluded:
+def _judge(
+    world: World, texts: Texts, group: _Group, groups: list[_Group], parameters: Parameters
+) -> Judged | Excluded:
     folded = texts.folded(group.content)
     start, end = group.spans[0][0], max(high for _, high in group.spans)
 
@@ -266,13 +283,14 @@ def _judge(world: World, texts: Texts, group: _Group, groups: list[_Group]) -> J
         low, high = folded.span(start, end)
         return Excluded(group.use, low, high, "too_weak", detail, 2, round(group.bits, 1))
 
-    if group.net < LEAST_BITS:
+    if group.net < (parameters.possible_bits if group.called else LEAST_BITS):
         return dropped(f"{len(group.spans)} labels of another tenant's, net {group.net:.1f} bits")
-    if sum(1 for other in groups if not other.target and other.net >= group.net) * 5 > sum(
-        1 for other in groups if other.target and other.net >= group.net
-    ):
+    as_good = [other.target for other in groups if other.called == group.called and other.net >= group.net]
+    if as_good.count(False) * 5 > as_good.count(True):
         return dropped("labels that were asked for only later do as well")
     request = int(world.uses.request[group.use])
+    if group.called and _calls(world, group.content, int(world.requests.unit[request])) > 1:
+        return dropped("the recipient's tenant calls the tool in other responses, too: the log may lack what it offers")
     length = end - start
     holders = []
     for other in sorted({key for key, _ in group.others}):
@@ -296,6 +314,14 @@ def _judge(world: World, texts: Texts, group: _Group, groups: list[_Group]) -> J
         share_of_response=total_weight(folded.units[start:end]) / max(1, total_weight(folded.units)),
         features={"labels": len(group.spans)},
     )
+    if group.called:
+        reason = f"calls a tool that only one tenant offers, and that is another; net {group.net:.0f} bits"
+        if not _odd(texts, group.content) and not any(near(source) for source in ranked):
+            reason += "; its tenant was not near, and anybody might call a tool so: nobody is named"
+            return Judged(candidate, evidence, "undetermined", STRATUM, "undetermined", reason, [], ranked, TRIED, None)
+        return Judged(
+            candidate, evidence, "structure", STRATUM, "possible", reason, [group.holder], ranked, TRIED, None
+        )
     strong = group.net >= OVERWHELMING
     return Judged(
         candidate, evidence, "structure", STRATUM, "probable" if strong else "possible",
@@ -303,3 +329,20 @@ def _judge(world: World, texts: Texts, group: _Group, groups: list[_Group]) -> J
         f"{group.net:.0f} bits; the text between them may be the recipient's own",
         [group.holder], ranked, TRIED, None,
     )  # fmt: skip
+
+
+def _calls(world: World, content: int, unit: int) -> int:
+    """Requests of the tenant whose response calls the tool of this name."""
+    rows = slice(int(world.uses.of_content[content]), int(world.uses.of_content[content + 1]))
+    requests = world.uses.request[rows][world.uses.side[rows] == 1]
+    return int(np.unique(requests[world.requests.unit[requests] == unit]).size)
+
+
+def _odd(texts: Texts, content: int) -> bool:
+    """Has the name a word that nobody would think of?"""
+    units, found = texts.folded(content).units, texts.words(content)
+    for low, high in zip(found.starts.tolist(), found.ends.tolist(), strict=True):
+        bits = float(character_model().bits(units[low:high]).sum())
+        if bits >= max(ODD_WORD_BITS, ODD_BITS * (high - low)):
+            return True
+    return False
