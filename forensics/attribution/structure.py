@@ -10,11 +10,6 @@ most of the labels that the response has. They are paid for as names are (`names
 with V the labels that tenant's prompts hold. Labels of common schemas count nothing. The verdict is `possible`, or
 `probable` from OVERWHELMING net bits on; and nothing is reported that labels which were asked for only later (decoys)
 do as well. The fragment reaches from the first of the labels to the last: the text between them is the recipient's.
-
-The name of a called tool stands alone in its field, and says more than a label: a model calls what its request offers.
-One that this tenant never offered, and one other tenant alone does, is enough where it is worth what a copied passage
-has to be. Its tenant is named where it was near, or where a word of the name is one that nobody would think of; else
-the call is undetermined (models make up names like `search_documents`).
 """
 
 from __future__ import annotations
@@ -29,7 +24,6 @@ import polars as pl
 from forensics.attribution.candidates import Candidate, Excluded, Holder, prompts_by_request
 from forensics.attribution.corpus import Corpus, TextBatch
 from forensics.attribution.findings import Evidence, Judged
-from forensics.attribution.generated import near
 from forensics.attribution.hits import DECOY, SUPPLIED, find_hits
 from forensics.attribution.holdings import LATE, Ints, World
 from forensics.attribution.parameters import Parameters
@@ -50,8 +44,6 @@ FEW = 4  # tenants that may hold a label
 MIN_LABELS = 3  # that agree,
 MIN_SHARE = 0.5  # and share of the response's labels that they are
 LEAST_BITS, OVERWHELMING = 10.0, 80.0
-ODD_BITS = 3.5  # a unit of a word in a called tool's name, from which it is rather an invented word than a rare one,
-ODD_WORD_BITS = 20.0  # and of all of it: `slack` in `send_slack_message` has 18
 CELLS = 1 << 20
 # Keys of common schemas (OpenAI, JSON Schema, REST) and headings of every template, folded.
 COMMON = frozenset(
@@ -69,7 +61,7 @@ COMMON = frozenset(
 
 @dataclass(frozen=True)
 class _Group:
-    """Labels of one tenant in one response field: rows of the hits. `called`: the one label is a called tool's name."""
+    """Labels of one tenant in one response field: rows of the hits."""
 
     use: int
     content: int
@@ -80,7 +72,6 @@ class _Group:
     bits: float
     net: float
     charge: float
-    called: bool
 
 
 def find_structure(
@@ -96,14 +87,13 @@ def find_structure(
     taken: dict[int, list[tuple[int, int]]] = {}
     for item in judged:
         taken.setdefault(item.candidate.use, []).append((item.candidate.start, item.candidate.end))
-    called = _called(world)
     rows = [
         (key, part)
         for key, part in hits.group_by(["use", "holder", "target"], maintain_order=True)
-        if called[int(key[0])] or part["seed"].n_unique() >= MIN_LABELS
+        if part["seed"].n_unique() >= MIN_LABELS
     ]
     prompts = prompts_by_request(world, {int(world.uses.request[int(key[0])]) for key, _ in rows})
-    schemas = _schemas(world, {int(world.uses.request[int(key[0])]) for key, _ in rows})
+    schemas = schemas_of(world, {int(world.uses.request[int(key[0])]) for key, _ in rows})
     for request, contents in schemas.items():
         prompts.setdefault(request, []).extend(contents)
     pairs = math.log2(max(2, int(labels.size))) + math.log2(max(2, len(world.requests.unit_names)))
@@ -118,7 +108,7 @@ def find_structure(
             (use, holder, target), part = rows[i]
             found = _group(
                 world, texts, int(use), int(holder), bool(target), part, prompts, labels, sent, pairs,
-                taken.get(int(use), []), bool(called[int(use)]),
+                taken.get(int(use), []),
             )  # fmt: skip
             if found is not None:
                 groups.append(found)
@@ -126,7 +116,7 @@ def find_structure(
     for batch in texts.batches([{group.content} for group in groups]):
         for group in groups[batch.start : batch.stop]:
             if group.target:
-                result = _judge(world, texts, group, groups, parameters)
+                result = _judge(world, texts, group, groups)
                 if isinstance(result, Judged):
                     results.append(result)
                 else:
@@ -138,7 +128,8 @@ def _hits(corpus: Corpus, parameters: Parameters) -> tuple[pl.DataFrame, Ints, I
     """Labels that one other unit alone asks for; labels of each response text; labels of each unit's prompts."""
     world = corpus.world
     names = np.zeros(world.text_bytes.size, dtype=np.bool_)
-    names[world.uses.content[_called(world)]] = True
+    called = world.uses.field.where(lambda name: name.endswith("function.name"))
+    names[world.uses.content[called & (world.uses.side == 1)]] = True
     first = world.holdings.unit[np.minimum(world.holdings.of_content[:-1], max(0, world.holdings.unit.size - 1))]
 
     def show(batch: TextBatch) -> tuple[Ints, Labels]:
@@ -163,6 +154,18 @@ def _hits(corpus: Corpus, parameters: Parameters) -> tuple[pl.DataFrame, Ints, I
         return keys, asked(buffer, offsets, table)
 
     parts = [*kept, *corpus.over(world.is_prompt, look)]
+    return of_one_tenant(world, table, parts, parameters), counts[world.is_response], sent_bytes(world)
+
+
+def of_one_tenant(
+    world: World, table: SeedTable, parts: list[tuple[Ints, Labels]], parameters: Parameters
+) -> pl.DataFrame:
+    """Labels of responses that one other unit alone asks for, before the response finished (`target`) or only later.
+
+    `parts`: labels of `table` in responses and prompts, each with the contents they were read in. Columns: `use,
+    content, start, end` (units of the response), `other, other_start` (the last text of the `holder` unit that has it),
+    `seed`.
+    """
     content = np.concatenate([k[f.documents].astype(np.int32) for k, f in parts])
     start = np.concatenate([f.starts for _, f in parts])
     end = np.concatenate([f.ends for _, f in parts])
@@ -192,20 +195,14 @@ def _hits(corpus: Corpus, parameters: Parameters) -> tuple[pl.DataFrame, Ints, I
         .join(shown_rows, on=["content", "start", "end"], how="inner")
         .sort("use", "holder", "target", "start", "end")
     )
-    return single, counts[world.is_response], _sent(world)
-
-
-def _called(world: World) -> npt.NDArray[np.bool_]:
-    """By use: is it the name of a tool that a response calls?"""
-    found: npt.NDArray[np.bool_] = world.uses.field.where(lambda name: name.endswith("function.name"))
-    return found & (world.uses.side == 1)
+    return single
 
 
 def _taken(found: Labels, rows: npt.NDArray[np.bool_]) -> Labels:
     return Labels(found.hashes[rows], found.documents[rows], found.starts[rows], found.ends[rows])
 
 
-def _sent(world: World) -> Ints:
+def sent_bytes(world: World) -> Ints:
     """Bytes that each unit supplied; labels are taken to be one in sixteen of them at most."""
     holdings = world.holdings
     content = np.repeat(np.arange(world.text_bytes.size), np.diff(holdings.of_content))
@@ -215,7 +212,7 @@ def _sent(world: World) -> Ints:
     return total
 
 
-def _schemas(world: World, requests: set[int]) -> dict[int, list[int]]:
+def schemas_of(world: World, requests: set[int]) -> dict[int, list[int]]:
     """Tool schemas of the given requests, which `prompts_by_request` leaves out."""
     found: dict[int, list[int]] = {}
     tools = world.uses.field.where(lambda name: name.startswith("tools["))
@@ -228,7 +225,7 @@ def _schemas(world: World, requests: set[int]) -> dict[int, list[int]]:
 
 def _group(
     world: World, texts: Texts, use: int, holder: int, target: bool, part: pl.DataFrame, prompts: dict[int, list[int]],
-    labels: Ints, sent: Ints, pairs: float, taken: list[tuple[int, int]], called: bool,
+    labels: Ints, sent: Ints, pairs: float, taken: list[tuple[int, int]],
 ) -> _Group | None:  # fmt: skip
     content = int(part["content"][0])
     folded = texts.folded(content)
@@ -240,18 +237,18 @@ def _group(
         units = folded.units[start:end]
         if any(start < high and low < end for low, high in taken) or "".join(map(chr, units.tolist())) in COMMON:
             continue
-        if any(_holds(text, units) for text in own):
+        if any(holds(text, units) for text in own):
             continue
         spans.append((start, end))
         others.append((other, other_start))
-        worth[seed] = max(worth.get(seed, 0.0), _bits(folded, start, end))
+        worth[seed] = max(worth.get(seed, 0.0), label_bits(folded, start, end))
     every = _distinct_labels(texts, content, world, use)
-    if len(worth) < (1 if called else MIN_LABELS) or len(worth) < MIN_SHARE * every:
+    if len(worth) < MIN_LABELS or len(worth) < MIN_SHARE * every:
         return None
     bits = sum(max(value, 0.0) for value in worth.values())
     paying = [value for value in worth.values() if value > price]
     charge = len(paying) * price + pairs + math.log2(math.comb(max(every, len(paying)), len(paying)))
-    return _Group(use, content, holder, target, tuple(spans), tuple(others), bits, sum(paying) - charge, charge, called)
+    return _Group(use, content, holder, target, tuple(spans), tuple(others), bits, sum(paying) - charge, charge)
 
 
 def _distinct_labels(texts: Texts, content: int, world: World, use: int) -> int:
@@ -261,11 +258,11 @@ def _distinct_labels(texts: Texts, content: int, world: World, use: int) -> int:
     return int(np.unique(shown(data, np.array([0, data.size], dtype=np.int64), whole).hashes).size)
 
 
-def _bits(folded: Folded, start: int, end: int) -> float:
+def label_bits(folded: Folded, start: int, end: int) -> float:
     return float(character_model().bits(folded.units[start:end]).sum())
 
 
-def _holds(text: bytes, needle: Units) -> bool:
+def holds(text: bytes, needle: Units) -> bool:
     wanted = needle.tobytes()
     at = text.find(wanted)
     while at >= 0 and at % 4:
@@ -273,9 +270,7 @@ def _holds(text: bytes, needle: Units) -> bool:
     return at >= 0
 
 
-def _judge(
-    world: World, texts: Texts, group: _Group, groups: list[_Group], parameters: Parameters
-) -> Judged | Excluded:
+def _judge(world: World, texts: Texts, group: _Group, groups: list[_Group]) -> Judged | Excluded:
     folded = texts.folded(group.content)
     start, end = group.spans[0][0], max(high for _, high in group.spans)
 
@@ -283,14 +278,13 @@ def _judge(
         low, high = folded.span(start, end)
         return Excluded(group.use, low, high, "too_weak", detail, 2, round(group.bits, 1))
 
-    if group.net < (parameters.possible_bits if group.called else LEAST_BITS):
+    if group.net < LEAST_BITS:
         return dropped(f"{len(group.spans)} labels of another tenant's, net {group.net:.1f} bits")
-    as_good = [other.target for other in groups if other.called == group.called and other.net >= group.net]
-    if as_good.count(False) * 5 > as_good.count(True):
+    if sum(1 for other in groups if not other.target and other.net >= group.net) * 5 > sum(
+        1 for other in groups if other.target and other.net >= group.net
+    ):
         return dropped("labels that were asked for only later do as well")
     request = int(world.uses.request[group.use])
-    if group.called and _calls(world, group.content, int(world.requests.unit[request])) > 1:
-        return dropped("the recipient's tenant calls the tool in other responses, too: the log may lack what it offers")
     length = end - start
     holders = []
     for other in sorted({key for key, _ in group.others}):
@@ -314,14 +308,6 @@ def _judge(
         share_of_response=total_weight(folded.units[start:end]) / max(1, total_weight(folded.units)),
         features={"labels": len(group.spans)},
     )
-    if group.called:
-        reason = f"calls a tool that only one tenant offers, and that is another; net {group.net:.0f} bits"
-        if not _odd(texts, group.content) and not any(near(source) for source in ranked):
-            reason += "; its tenant was not near, and anybody might call a tool so: nobody is named"
-            return Judged(candidate, evidence, "undetermined", STRATUM, "undetermined", reason, [], ranked, TRIED, None)
-        return Judged(
-            candidate, evidence, "structure", STRATUM, "possible", reason, [group.holder], ranked, TRIED, None
-        )
     strong = group.net >= OVERWHELMING
     return Judged(
         candidate, evidence, "structure", STRATUM, "probable" if strong else "possible",
@@ -329,20 +315,3 @@ def _judge(
         f"{group.net:.0f} bits; the text between them may be the recipient's own",
         [group.holder], ranked, TRIED, None,
     )  # fmt: skip
-
-
-def _calls(world: World, content: int, unit: int) -> int:
-    """Requests of the tenant whose response calls the tool of this name."""
-    rows = slice(int(world.uses.of_content[content]), int(world.uses.of_content[content + 1]))
-    requests = world.uses.request[rows][world.uses.side[rows] == 1]
-    return int(np.unique(requests[world.requests.unit[requests] == unit]).size)
-
-
-def _odd(texts: Texts, content: int) -> bool:
-    """Has the name a word that nobody would think of?"""
-    units, found = texts.folded(content).units, texts.words(content)
-    for low, high in zip(found.starts.tolist(), found.ends.tolist(), strict=True):
-        bits = float(character_model().bits(units[low:high]).sum())
-        if bits >= max(ODD_WORD_BITS, ODD_BITS * (high - low)):
-            return True
-    return False

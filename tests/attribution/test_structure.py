@@ -98,6 +98,12 @@ def calls(scene: Any, tool: str, at: float, worker: str, request_id: str) -> Non
     scene.call("beta", f"How are eggs boiled at {at}?", message, at, worker=worker, request_id=request_id)
 
 
+def answers_raw(scene: Any, tool: str) -> None:
+    """The same where the engine's output was logged as it is."""
+    raw = f"How eggs are boiled I look up. <tool_call>{tool}\n<arg_key>query</arg_key>\n<arg_value>eggs</arg_value>\n</tool_call>"
+    scene.call("beta", "How are eggs boiled?", raw, 60, request_id="victim")
+
+
 def told(scene: Any) -> list[tuple[str, str, list[str], str]]:
     rows = [row for row in scene.run().fragments if row["stratum"] == "structure"]
     return [(row["field"], row["kind"], row["sources"], row["machine_verdict"]) for row in rows]
@@ -113,6 +119,13 @@ def test_a_call_of_a_tool_that_only_another_tenant_offers(scene: Any, worker: st
     offers(scene, "vorkalinu_ledger_mudestaf")
     calls(scene, "vorkalinu_ledger_mudestaf", 60, worker, "victim")
     assert told(scene) == [(NAME_OF_CALL, "structure", ["alpha"], "possible")]
+
+
+def test_a_call_that_no_parser_has_taken_out_of_the_answer(scene: Any) -> None:
+    scene.traffic()
+    offers(scene, "vorkalinu_ledger_mudestaf")
+    answers_raw(scene, "vorkalinu_ledger_mudestaf")
+    assert told(scene) == [("choices[0].content", "structure", ["alpha"], "possible")]
 
 
 def test_a_tools_name_of_ordinary_words_names_nobody_elsewhere(scene: Any) -> None:
