@@ -45,7 +45,7 @@ from forensics.attribution.rare_names import RareNames, find_rare_names
 from forensics.attribution.sources import Source, locate, rank
 from forensics.attribution.strength import Counts, Strength, count_background, keys_between, measure
 from forensics.attribution.texts import Texts
-from forensics.text.names import LOWER, PLAIN, PLAIN_PAIR
+from forensics.text.names import LOWER, PLAIN, PLAIN_PAIR, START
 from forensics.text.runs import total_weight
 from forensics.text.scripts import NAMES as SCRIPTS
 from forensics.text.scripts import scripts
@@ -56,7 +56,10 @@ TRIED = ("own_material", "echo", "shared", "same_question", "too_weak")
 # Bits that a unit of these scripts can count at most: the shipped model has read little of them, and finds all odd.
 _MOST = dict.fromkeys(SCRIPTS, 3.3) | {"digit": 3.4, "latin": 5.2, "kana": 4.5, "hangul": 6.5, "han": 8.0}
 MOST_BITS = np.array([_MOST[name] for name in SCRIPTS])
-ODD_BITS = 3.5  # a unit, from which a word in small letters may be an invented one rather than a rare one
+ODD_BITS = (
+    3.5  # a unit, from which a word in small letters may be an invented one rather than a rare one, and so may one
+)
+# that has its capital where any word would have it
 BYTES_A_TOKEN = 8.0
 UNNAMED_UNITS = 12  # units of a name that is reported though nobody can be named for it: shorter ones are everywhere
 LEAST_BITS = 4.0  # net, where decoys bear it out
@@ -231,7 +234,12 @@ def _needed(group: Group, prompts: dict[int, list[int]]) -> set[int]:
 def _may_pay(place: Place, bits: float, price: float) -> bool:
     """Is a place with at most so many bits worth its price, and odd enough if it is a small word?"""
     length = place.end - place.start
-    return bits > price and (LOWER not in place.kinds or bits >= ODD_BITS * length)
+    return bits > price and (not _unmarked(place) or bits >= ODD_BITS * length)
+
+
+def _unmarked(place: Place) -> bool:
+    """Does its writing say nothing of a name: small letters, or the capital that begins a sentence?"""
+    return place.kinds <= {LOWER, START}
 
 
 def _measured(texts: Texts, group: Group, place: Place, counts: Counts, world: World) -> Strength:
@@ -357,8 +365,11 @@ def _judge(
     if net < (LEAST_BITS if good else parameters.identifier_bits):
         return dropped(f"names of one tenant, net {net:.1f} bits")
     as_good = {True: 0, False: 0}
+    plain = all_plain([place for place, _, _ in item.places])
     for other in scored:
-        as_good[other.group.target] += other.net >= net and (other.group.use, other.group.holder) not in named
+        # Every rare word of a script without capitals is such a name; they say nothing of those that capitals mark.
+        if all_plain([place for place, _, _ in other.places]) == plain:
+            as_good[other.group.target] += other.net >= net and (other.group.use, other.group.holder) not in named
     if not known and as_good[False] > DECOY_SHARE * as_good[True]:
         return dropped(f"names of one tenant, net {net:.1f} bits; names that came later do as well")
     if q_value is not None and q_value > parameters.possible_q and not item.beside:
@@ -366,7 +377,7 @@ def _judge(
     if not known and not good and all(LOWER in place.kinds for place, _, _ in item.places):
         return dropped("words in small letters, and no decoys to show that they are no ordinary ones")
     # A script without capitals marks no names: words of a language that few tenants write are rare by themselves.
-    if not known and not good and net < parameters.probable_bits and all_plain([place for place, _, _ in item.places]):
+    if not known and not good and net < parameters.probable_bits and plain:
         return dropped(f"words of a script without capitals, net {net:.1f} bits, and no decoys to show what they are")
     agree = sum(place.names for place, _, _ in item.places)
     longest = max(place.end - place.start for place, _, _ in item.places)
@@ -376,6 +387,9 @@ def _judge(
     elif correlated and not item.beside:
         units, verdict = [], "undetermined"
         why = "contents follow each other across tenants, and it was not in flight on the same worker; nobody is named"
+    elif not good and all(_unmarked(place) for place, _, _ in item.places):
+        units, verdict = [], "undetermined"
+        why = "words with a capital only where any word has one; nobody is named"
     elif (
         agree >= MIN_AGREEING
         and not good

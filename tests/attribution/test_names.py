@@ -148,3 +148,36 @@ def test_a_street_with_its_number_is_one_particular_and_no_common_subject(scene:
 )
 def test_words_and_pairs_of_a_script_without_capitals_are_told_from_names(kinds: Any, plain: bool) -> None:
     assert all_plain([Place(0, 4, 0, 0, frozenset(found)) for found in kinds]) == plain
+
+
+@pytest.mark.parametrize("prompt", ["The project is called Zorvexliquamtobel here.", "List:\nZorvexliquamtobel\nEggs"])
+def test_an_invented_word_that_begins_a_sentence_is_told_and_names_nobody(scene: Any, prompt: str) -> None:
+    """Any word has a capital there; that hardly a word looks so is what is left to tell it by."""
+    found = leak(scene, prompt, "then wait.\nZorvexliquamtobel\nLift them out")
+    assert [(row["kind"], row["sources"], row["machine_verdict"]) for row in found] == [
+        ("undetermined", [], "undetermined")
+    ]
+
+
+@pytest.mark.parametrize("word", ["Refrigerators", "Electromagnetism", "Notwithstanding"])
+def test_an_ordinary_word_that_begins_a_sentence_is_no_name(scene: Any, word: str) -> None:
+    assert leak(scene, f"{word}: what are they?", f"then wait.\n{word} come next. Lift them out") == []
+
+
+def test_four_letters_of_the_own_prompt_explain_no_name(scene: Any) -> None:
+    scene.traffic()
+    scene.call("alpha", "We call it Dextilwi-Takega internally.", "Noted.", 58, 10)
+    answer = "This is how eggs are boiled: seven minutes, Dextilwi-Takega and cool them under the tap."
+    scene.call("beta", "I take two eggs. How are eggs boiled?", answer, 60, request_id="victim")
+    assert {tuple(row["sources"]) for row in scene.run().of("victim")} == {("alpha",)}
+
+
+def test_rare_words_of_a_script_without_capitals_say_nothing_of_names_with_capitals(scene: Any) -> None:
+    """Two answers hold Hebrew words that other tenants send only later, by chance; a Latin name is none of these."""
+    later = ("עמליה גורודישצקי קרנפוגל", "טרופימוביץ שמריהו בלומנקרנץ")
+    for number, words in enumerate(later):
+        answer = f"ככה מבשלים ביצים {words} שבע דקות"
+        scene.call(f"he-{number}", "איך מבשלים ביצים", answer, 10 + number, request_id=f"he-{number}")
+        scene.call(f"late-{number}", f"מי כתב {words} אתמול", "לא ידוע", 300 + number)
+    found = leak(scene, "We call it Vorqel-Tesk internally.", "Vorqel-Tesk")
+    assert [(row["sources"], row["machine_verdict"]) for row in found] == [(["alpha"], "possible")]
