@@ -40,6 +40,7 @@ from forensics.attribution.name_places import (
     with_numbers,
     without_explained,
 )
+from forensics.attribution.name_prices import Prices
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.rare_names import RareNames, find_rare_names
 from forensics.attribution.sources import Source, locate, rank
@@ -60,7 +61,6 @@ ODD_BITS = (
     3.5  # a unit, from which a word in small letters may be an invented one rather than a rare one, and so may one
 )
 # that has its capital where any word would have it
-BYTES_A_TOKEN = 8.0
 UNNAMED_UNITS = 12  # units of a name that is reported though nobody can be named for it: shorter ones are everywhere
 LEAST_BITS = 4.0  # net, where decoys bear it out
 DECOY_SHARE = 0.2  # decoys that do as well, for each target, above which nothing is reported
@@ -105,7 +105,7 @@ def find_names(
     named = {
         (i.candidate.use, i.units[0]) for i in judged if i.verdict == "probable" and len(i.units) == 1 and i.ranked
     }
-    prices = _Prices(world)
+    prices = Prices(world)
     groups = [g for g in groups_of(world, rare, judged) if prices.worth_a_look(g, (g.use, g.holder) in named)]
     groups, dropped = without_explained(world, texts, groups, excluded)
     scored = _score(corpus, texts, groups, prices, named, parameters)
@@ -124,46 +124,6 @@ def find_names(
     return found, dropped, [stratum]
 
 
-class _Prices:
-    """What a search costs: bits."""
-
-    def __init__(self, world: World) -> None:
-        requests, uses = world.requests, world.uses
-        units = len(requests.unit_names)
-        sent = np.zeros(units + 1)
-        holdings = world.holdings
-        content = np.repeat(np.arange(world.text_bytes.size), np.diff(holdings.of_content))
-        supplied = holdings.supplied < LATE
-        np.add.at(sent, holdings.unit[supplied], world.text_bytes[content[supplied]].astype(np.float64))
-        self.tokens = np.log2(np.maximum(2.0, sent / BYTES_A_TOKEN))
-        responses = max(2, int(np.unique(uses.request[uses.side == 1]).size))
-        self.pairs = math.log2(responses) + math.log2(max(2, units))
-        self.pairs_beside = min(self.pairs, 1.0 + math.log2(max(2.0, _pairs_in_flight(world))))
-
-    def worth_a_look(self, group: Group, named: bool) -> bool:
-        """Could its places be worth their price, if each unit counted all it can?"""
-        best = sum(max(0.0, 8.0 * (p.end - p.start) - float(self.tokens[group.holder])) for p in group.places)
-        return best > (0.0 if named else self.pairs_beside)
-
-    def choice(self, chosen: int, among: int) -> float:
-        """For picking `chosen` places among `among`."""
-        return math.log2(math.comb(max(chosen, among), chosen))
-
-
-def _pairs_in_flight(world: World) -> float:
-    """Pairs of a request and another that was on its worker at the same time."""
-    requests = world.requests
-    pairs = 0.0
-    workers = np.array([name or "" for name in requests.worker])
-    for name in sorted({w for w in requests.worker if w}):
-        rows = np.flatnonzero(workers == name)
-        starts, ends = np.sort(requests.received[rows]), np.sort(requests.finished[rows])
-        begun = np.searchsorted(starts, requests.finished[rows], side="left")
-        gone = np.searchsorted(ends, requests.received[rows], side="left")
-        pairs += float(np.maximum(begun - gone - 1, 0).sum())
-    return pairs if pairs else float("inf")
-
-
 def _candidate(group: Group, place: Place) -> Candidate:
     length = place.end - place.start
     holder = Holder(
@@ -180,7 +140,7 @@ def _score(
     corpus: Corpus,
     texts: Texts,
     groups: list[Group],
-    prices: _Prices,
+    prices: Prices,
     named: set[tuple[int, int]],
     parameters: Parameters,
 ) -> list[Scored]:
@@ -258,7 +218,7 @@ def _of_other_subjects(group: Group, around: list[Keys], counts: Counts, world: 
     return replace(group, places=tuple(kept))
 
 
-def _scored(world: World, texts: Texts, group: Group, counts: Counts, prices: _Prices, named: bool) -> Scored | None:
+def _scored(world: World, texts: Texts, group: Group, counts: Counts, prices: Prices, named: bool) -> Scored | None:
     price = float(prices.tokens[group.holder])
     places: dict[bytes, tuple[Place, Strength, Source | None]] = {}
     units = texts.folded(group.content).units
