@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from forensics.attribution import rare_names
 from forensics.attribution.name_places import Place
 from forensics.attribution.names import all_plain
 from forensics.text.names import CAPITAL, PLAIN, PLAIN_PAIR
@@ -181,3 +182,23 @@ def test_rare_words_of_a_script_without_capitals_say_nothing_of_names_with_capit
         scene.call(f"late-{number}", f"מי כתב {words} אתמול", "לא ידוע", 300 + number)
     found = leak(scene, "We call it Vorqel-Tesk internally.", "Vorqel-Tesk")
     assert [(row["sources"], row["machine_verdict"]) for row in found] == [(["alpha"], "possible")]
+
+
+@pytest.mark.parametrize(("tenants", "looked_at"), [(3, True), (12, False)])
+def test_an_answer_that_many_tenants_were_given_is_no_hit_for_each_of_them(
+    scene: Any, monkeypatch: pytest.MonkeyPatch, tenants: int, looked_at: bool
+) -> None:
+    """Its words are counted as often as it was given, and are then nobody's: the memory of a hit a word and answer."""
+    rows: list[int] = []
+    whole = rare_names.find_hits
+
+    def count(world: Any, groups: Any, *limits: int) -> Any:
+        groups = list(groups)
+        rows.extend(group.seed.size for group in groups)
+        return whole(world, groups, *limits)
+
+    monkeypatch.setattr(rare_names, "find_hits", count)
+    for number in range(tenants):
+        scene.call(f"t-{number}", QUESTION, "Ask Orvanek Tesquillan about Zorvexliquam.", 10 * number)
+    scene.run()
+    assert [size > 0 for size in rows] == [looked_at]
