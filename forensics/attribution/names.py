@@ -341,7 +341,8 @@ def _judge(
         return dropped(f"words of a script without capitals, net {net:.1f} bits, and no decoys to show what they are")
     agree = sum(place.names for place, _, _ in item.places)
     longest = max(place.end - place.start for place, _, _ in item.places)
-    units, verdict = [group.holder], "possible"
+    units, verdict, floor = [group.holder], "possible", parameters.generated_bits
+    close = any(source is not None and near(source) for *_, source in item.places)
     if known:
         verdict, why = "probable", "the same tenant is named for another passage of this response"
     elif correlated and not item.beside:
@@ -350,11 +351,8 @@ def _judge(
     elif not good and all(_unmarked(place) for place, _, _ in item.places):
         units, verdict = [], "undetermined"
         why = "words with a capital only where any word has one; nobody is named"
-    elif (
-        agree >= MIN_AGREEING
-        and not good
-        and not any(source is not None and near(source) for *_, source in item.places)
-    ):
+        floor = parameters.identifier_bits if close else floor
+    elif agree >= MIN_AGREEING and not good and not close:
         units, verdict, why = (
             [],
             "undetermined",
@@ -364,12 +362,12 @@ def _judge(
         why = "no q-value" if q_value is None else f"q {q_value:.3g} by decoys"
         if not correlated and (good or (item.beside and net >= parameters.probable_bits)):
             verdict = "probable"
-    elif any(source is not None and near(source) for _, _, source in item.places):
+    elif close:
         why = "one name, and famous ones look the same; its tenant was on the same worker shortly before"
     else:
         units, verdict = [], "undetermined"
         why = "one name, and famous ones look the same; nobody is named"
-    if not units and (longest < UNNAMED_UNITS or net < parameters.generated_bits):
+    if not units and (longest < UNNAMED_UNITS or net < floor):
         return dropped(f"{agree} names, short or of few bits, net {net:.1f}; {why}")
     who = "a name" if agree == 1 else f"{agree} names"
     reason = f"{who} that one other tenant alone supplies; net {net:.0f} bits "

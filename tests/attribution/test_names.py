@@ -202,3 +202,17 @@ def test_an_answer_that_many_tenants_were_given_is_no_hit_for_each_of_them(
         scene.call(f"t-{number}", QUESTION, "Ask Orvanek Tesquillan about Zorvexliquam.", 10 * number)
     scene.run()
     assert [size > 0 for size in rows] == [looked_at]
+
+
+@pytest.mark.parametrize(("worker", "told"), [("w0", True), ("w7", False)])
+def test_a_weaker_word_that_begins_a_sentence_is_told_where_its_tenant_was_near(
+    scene: Any, worker: str, told: bool
+) -> None:
+    """Among 150 tenants, one of which has sent much, a word of twelve letters is worth 10 to 16 bits net."""
+    for number in range(150):
+        scene.call(f"t-{number}", f"{number}?", f"{number}.", 1000 + number, worker="w3")
+    filler = "one and the same word " * 16000
+    found = leak(scene, f"{filler}\nNuralapawoku", "then wait.\nNuralapawoku\nLift them out", 20, worker)
+    assert [(row["sources"], row["machine_verdict"]) for row in found] == [([], "undetermined")] * told
+    nets = [json.loads(row["features"])["agreeing_net_bits"] for row in found]
+    assert all(10 <= net < 16 for net in nets)
