@@ -13,8 +13,8 @@ were. Where another fragment of the response names the tenant already, R U is no
 Names that were supplied only after the response (decoys) are scored alike; they give a q-value where they can
 (`decoys`), and where they do about as well as the others nothing is reported. `probable` takes two names or more and a
 q-value (or that the tenant was in flight on the same worker), or that the tenant was named already. A single name is
-`possible` where its tenant was on the same worker shortly before; else nobody is named, since no statistic tells a
-private name that one tenant has from a famous one that one tenant happens to mention.
+`possible` where its tenant was in flight on the same worker, or there shortly before and the name is worth as much as a
+copied passage must be; else nobody is named: no statistic tells a private name that one tenant has from a famous one.
 """
 
 from __future__ import annotations
@@ -353,17 +353,18 @@ def _judge(
         why = "words with a capital only where any word has one; nobody is named"
         floor = parameters.identifier_bits if close else floor
     elif agree >= MIN_AGREEING and not good and not close:
-        units, verdict, why = (
-            [],
-            "undetermined",
-            "no q-value bears it out, and its tenant was not near; nobody is named",
-        )
+        units, verdict = [], "undetermined"
+        why = "no q-value bears it out, and its tenant was not near; nobody is named"
     elif agree >= MIN_AGREEING:
         why = "no q-value" if q_value is None else f"q {q_value:.3g} by decoys"
         if not correlated and (good or (item.beside and net >= parameters.probable_bits)):
             verdict = "probable"
-    elif close:
+    elif close and (item.beside or net >= parameters.possible_bits):
         why = "one name, and famous ones look the same; its tenant was on the same worker shortly before"
+    elif close:
+        # Where few workers serve all, everybody was near: that alone names nobody of a name that many may know.
+        units, verdict, floor = [], "undetermined", parameters.identifier_bits
+        why = "one name, and famous ones look the same; its tenant was near, but not in flight; nobody is named"
     else:
         units, verdict = [], "undetermined"
         why = "one name, and famous ones look the same; nobody is named"

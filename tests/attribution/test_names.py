@@ -204,6 +204,15 @@ def test_an_answer_that_many_tenants_were_given_is_no_hit_for_each_of_them(
     assert [size > 0 for size in rows] == [looked_at]
 
 
+def test_a_name_that_anybody_may_know_names_nobody_who_was_only_near(scene: Any) -> None:
+    """On a worker that serves all, everybody is near. In flight beside the victim would be something else."""
+    for number in range(150):
+        scene.call(f"t-{number}", f"{number}?", f"{number}.", 1000 + number, worker="w3")
+    filler = "one and the same word " * 16000
+    found = leak(scene, f"{filler} along Andrassy Avenue, a walk", "go along Andrassy Avenue, then wait", 20)
+    assert [row["sources"] for row in found] in ([], [[]])
+
+
 @pytest.mark.parametrize(("worker", "told"), [("w0", True), ("w7", False)])
 def test_a_weaker_word_that_begins_a_sentence_is_told_where_its_tenant_was_near(
     scene: Any, worker: str, told: bool
