@@ -127,11 +127,12 @@ def _measured(
     pairs = math.log2(max(2, seeds.size)) + math.log2(max(2, len(requests.unit_names)))
     found: list[_Call] = []
     for batch in texts.batches([{row["content"], *held} for row, held in zip(rows, own, strict=True)]):
+        read = {content: texts.folded(content).units.tobytes() for place in batch for content in own[place]}
         for place in batch:
             row = rows[place]
             start, end = row["start"], row["end"]
             units = texts.folded(row["content"]).units[start:end]
-            if any(holds(texts.folded(content).units.tobytes(), units) for content in own[place]):
+            if any(holds(read[content], units) for content in own[place]):
                 continue
             length = end - start
             holder = Holder(
@@ -210,7 +211,7 @@ def _judge(world: World, texts: Texts, call: _Call, calls: list[_Call], paramete
         features={"called_tool": True},
     )
     named = call.odd or near(source)
-    reason = f"calls a tool that only one tenant offers, and that is another; net {call.net:.0f} bits"
+    reason = f"calls a tool that one other tenant alone offers; net {call.net:.0f} bits"
     if not named:
         reason += "; its tenant was not near, and anybody might call a tool so: nobody is named"
     return Judged(

@@ -49,18 +49,21 @@ def called(buffer: npt.NDArray[np.uint8], offsets: Ints, whole: npt.NDArray[np.b
                 next(match.span(place) for place in range(1, 1 + _CALL.groups) if match.group(place) is not None)
                 for match in (_CALL.finditer(data, low, high) if marked else ())
             ]
+        place, units = low, 0
         for start, end in found:
+            # What stands between the calls is folded once, or an answer of many calls would take their square.
+            place, units = start, units + fold_bytes(buffer[place:start]).units.size
             names.append(data[start:end])
             documents.append(document)
-            before.append(fold_bytes(buffer[low:start]).units.size)
+            before.append(units)
     ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum([len(name) for name in names], dtype=np.int64)])
     every = np.frombuffer(b"".join(names), dtype=np.uint8)
     found_labels = shown(every, ends, np.ones(len(names), dtype=np.bool_))
     rows = found_labels.documents
-    place = np.array(before, dtype=np.int32)[rows] if names else np.zeros(0, dtype=np.int32)
+    shift = np.array(before, dtype=np.int32)[rows] if names else np.zeros(0, dtype=np.int32)
     return Labels(
         found_labels.hashes,
         np.array(documents, dtype=np.int32)[rows] if names else found_labels.documents,
-        found_labels.starts + place,
-        found_labels.ends + place,
+        found_labels.starts + shift,
+        found_labels.ends + shift,
     )

@@ -61,3 +61,11 @@ def test_hashes_are_those_of_labels() -> None:
     name = b"book_crates"
     other = shown(np.frombuffer(name, dtype=np.uint8), np.array([0, len(name)]), np.array([True]))
     assert one.hashes.tolist() == other.hashes.tolist()
+
+
+def test_an_answer_of_very_many_calls_is_read_in_one_pass() -> None:
+    """Its square would take minutes. Full-width letters and ligatures fold to other numbers of units than of signs."""
+    text = "\ufb01\uff41 <tool_call>book_crates\n</tool_call>" * 20000
+    found = read(text)
+    assert len(found) == 20000
+    assert set(found) == {(0, "bookcrates")}
