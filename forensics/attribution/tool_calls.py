@@ -28,15 +28,22 @@ from forensics.attribution.holdings import Ints, World
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.sources import locate, rank
 from forensics.attribution.strength import Strength
-from forensics.attribution.structure import STRATUM, holds, label_bits, of_one_tenant, schemas_of, sent_bytes
+from forensics.attribution.structure import (
+    FEW,
+    STRATUM,
+    holds,
+    label_bits,
+    odd_word,
+    of_one_tenant,
+    schemas_of,
+    sent_bytes,
+)
 from forensics.attribution.texts import Texts
 from forensics.text.labels import Labels, asked
 from forensics.text.runs import total_weight
 from forensics.text.seed_search import SeedTable
 from forensics.text.tool_calls import called
 
-ODD_BITS = 3.5  # a unit of a word in a tool's name, from which it is rather an invented word than a rare one (`names`),
-ODD_WORD_BITS = 20.0  # and of all of it: `slack` in `send_slack_message` has 18
 DECOY_SHARE = 0.2  # decoys that do as well, for each target, above which nothing is said
 TRIED = ("own_material", "shared", "too_weak")
 
@@ -132,7 +139,8 @@ def _measured(
             row = rows[place]
             start, end = row["start"], row["end"]
             units = texts.folded(row["content"]).units[start:end]
-            if any(holds(read[content], units) for content in own[place]):
+            odd = odd_word(texts, row["content"], start, end)
+            if any(holds(read[content], units) for content in own[place]) or (row["holders"] > FEW and not odd):
                 continue
             length = end - start
             holder = Holder(
@@ -140,7 +148,7 @@ def _measured(
             )
             charge = math.log2(max(2.0, float(sent[row["holder"]]) / 16.0)) + pairs
             callers = _callers(world, contents[seeds == row["seed"]], int(requests.unit[uses.request[row["use"]]]))
-            bits, odd = label_bits(texts.folded(row["content"]), start, end), _odd(texts, row["content"], start, end)
+            bits = label_bits(texts.folded(row["content"]), start, end)
             found.append(
                 _Call(
                     row["use"], row["content"], start, end, holder, bool(row["target"]), callers > 1, bits, charge, odd
@@ -158,16 +166,6 @@ def _callers(world: World, contents: Ints, unit: int) -> int:
         rows = rows[(uses.side[rows] == 1) & (requests.unit[uses.request[rows]] == unit)]
         names |= {requests.request_id[request] for request in uses.request[rows].tolist()}
     return len(names)
-
-
-def _odd(texts: Texts, content: int, start: int, end: int) -> bool:
-    """Has the name a word that nobody would think of?"""
-    folded, found = texts.folded(content), texts.words(content)
-    inside = found.within(start, end)
-    for low, high in zip(found.starts[inside].tolist(), found.ends[inside].tolist(), strict=True):
-        if label_bits(folded, low, high) >= max(ODD_WORD_BITS, ODD_BITS * (high - low)):
-            return True
-    return False
 
 
 def _judge(world: World, texts: Texts, call: _Call, calls: list[_Call], parameters: Parameters) -> Judged | Excluded:

@@ -182,6 +182,25 @@ def test_a_form_that_the_recipient_asked_for_in_a_tool_is_its_own(scene: Any) ->
     assert [row["kind"] for row in scene.run().of("victim") if row["kind"] == "structure"] == []
 
 
+@pytest.mark.parametrize(
+    ("keys", "found"),
+    [
+        (("vorkali_sum", "mudestaf_who", "kremplunz_when", "osterwick_due"), True),
+        (("points of interest", "lessons for everybody", "suggestions for tomorrow", "reasons to go on"), False),
+    ],
+)
+def test_a_form_that_leaked_to_many_is_told_by_words_that_nobody_would_think_of(
+    scene: Any, keys: tuple[str, ...], found: bool
+) -> None:
+    """Six victims hold it, too; what models like to write stands in many answers as well."""
+    asks(scene, f"Reply in JSON with the keys {', '.join(f'`{key}`' for key in keys)}.")
+    for number in range(6):
+        answer = json.dumps({key: f"eggs {number}, pan {place}" for place, key in enumerate(keys)})
+        scene.call(f"victim-{number}", "How are eggs boiled?", answer, 60 + 10 * number, request_id=f"v-{number}")
+    rows = [row for row in scene.run().fragments if row["kind"] == "structure"]
+    assert [row["sources"] for row in rows] == ([["alpha"]] * 6 if found else [])
+
+
 def test_common_keys_say_nothing(scene: Any) -> None:
     asks(scene, "Reply in JSON with the keys `name`, `type`, `description`, `parameters`.")
     answer = json.dumps({"name": "egg", "type": "food", "description": "boiled", "parameters": "seven minutes"})
