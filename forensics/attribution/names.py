@@ -193,8 +193,7 @@ def _needed(group: Group, prompts: dict[int, list[int]]) -> set[int]:
 
 def _may_pay(place: Place, bits: float, price: float) -> bool:
     """Is a place with at most so many bits worth its price, and odd enough if it is a small word?"""
-    length = place.end - place.start
-    return bits > price and (not _unmarked(place) or bits >= ODD_BITS * length)
+    return bits > price and (not _unmarked(place) or bits >= ODD_BITS * (place.end - place.start))
 
 
 def _unmarked(place: Place) -> bool:
@@ -302,6 +301,11 @@ def all_plain(places: Sequence[Place]) -> bool:
     return all(place.kinds & {PLAIN, PLAIN_PAIR} for place in places)
 
 
+def _mostly_plain(item: Scored) -> bool:
+    """Are half of its names words of a script without capitals? Their texts hold Latin words here and there."""
+    return 2 * sum(all_plain([place]) for place, _, _ in item.places) >= len(item.places)
+
+
 def _judge(
     world: World,
     texts: Texts,
@@ -324,11 +328,10 @@ def _judge(
     good = q_value is not None and q_value <= parameters.q_limit
     if net < (LEAST_BITS if good else parameters.identifier_bits):
         return dropped(f"names of one tenant, net {net:.1f} bits")
-    as_good = {True: 0, False: 0}
-    plain = all_plain([place for place, _, _ in item.places])
+    as_good, plain = {True: 0, False: 0}, all_plain([place for place, _, _ in item.places])
     for other in scored:
         # Every rare word of a script without capitals is such a name; they say nothing of those that capitals mark.
-        if all_plain([place for place, _, _ in other.places]) == plain:
+        if _mostly_plain(other) == _mostly_plain(item):
             as_good[other.group.target] += other.net >= net and (other.group.use, other.group.holder) not in named
     if not known and as_good[False] > DECOY_SHARE * as_good[True]:
         return dropped(f"names of one tenant, net {net:.1f} bits; names that came later do as well")
@@ -362,7 +365,7 @@ def _judge(
     elif close and (item.beside or net >= parameters.possible_bits):
         why = "one name, and famous ones look the same; its tenant was on the same worker shortly before"
     elif close:
-        # Where few workers serve all, everybody was near: that alone names nobody of a name that many may know.
+        # Where few workers serve all, everybody was near.
         units, verdict, floor = [], "undetermined", parameters.identifier_bits
         why = "one name, and famous ones look the same; its tenant was near, but not in flight; nobody is named"
     else:

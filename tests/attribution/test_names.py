@@ -175,7 +175,7 @@ def test_four_letters_of_the_own_prompt_explain_no_name(scene: Any) -> None:
 
 def test_rare_words_of_a_script_without_capitals_say_nothing_of_names_with_capitals(scene: Any) -> None:
     """Two answers hold Hebrew words that other tenants send only later, by chance; a Latin name is none of these."""
-    later = ("עמליה גורודישצקי קרנפוגל", "טרופימוביץ שמריהו בלומנקרנץ")
+    later = ("עמליה גורודישצקי קרנפוגל Zorkvexlimbor", "טרופימוביץ שמריהו בלומנקרנץ Tresquonbil")
     for number, words in enumerate(later):
         answer = f"ככה מבשלים ביצים {words} שבע דקות"
         scene.call(f"he-{number}", "איך מבשלים ביצים", answer, 10 + number, request_id=f"he-{number}")
