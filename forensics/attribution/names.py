@@ -365,7 +365,6 @@ def _judge(
     elif close and (item.beside or net >= parameters.possible_bits):
         why = "one name, and famous ones look the same; its tenant was on the same worker shortly before"
     elif close:
-        # Where few workers serve all, everybody was near.
         units, verdict, floor = [], "undetermined", parameters.identifier_bits
         why = "one name, and famous ones look the same; its tenant was near, but not in flight; nobody is named"
     else:
