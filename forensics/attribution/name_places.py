@@ -21,11 +21,14 @@ from forensics.attribution.texts import Texts
 from forensics.text.characters import character_model
 from forensics.text.fold import Units
 from forensics.text.keys import among, distinct
-from forensics.text.names import LOWER, PAIR, PLAIN_PAIR, START
+from forensics.text.names import LOWER, PAIR, PLAIN_PAIR
 from forensics.text.words import Keys, Words, pairs, terms
 
 CROWD, CROWD_SHARE = 6, 0.15  # more words of one tenant, and this share of the response's tokens, are a subject
-STEM, SUFFIX = 4, 2  # units of a word that must stand in the own prompt to explain it; of its end that may differ
+STEM, SUFFIX = 5, 2  # units of a word that must stand in the own prompt to explain it; of its end that may differ. Of
+# shorter words all must stand there: four letters (`take` of `Takega`) stand in any prompt
+SHORTEST = 4  # units of a word of a name that can be explained so at all
+TELLING_UNITS = 4  # of a word around a name that may tell what both texts are about
 AROUND = 120  # words to either side of a name that show its subject,
 TELLING_BITS = 12.0  # if the character model gives a word this many bits
 MOST_AROUND = 64  # units to either side of a name that may be read with it,
@@ -74,7 +77,7 @@ def groups_of(world: World, rare: RareNames, judged: list[Judged]) -> list[Group
             every=alone.n_unique().over(key), tokens=pl.Series(rare.tokens[rare.hits["content"].to_numpy()])
         )
         .filter((pl.col("every") <= CROWD) | (pl.col("every") <= CROWD_SHARE * pl.col("tokens")))
-        .filter((~pl.col("small") & (pl.col("kind") != START)) | (pl.col("kind") == LOWER))
+        .filter(~pl.col("small") | (pl.col("kind") == LOWER))
         .sort(*key, "start", "end", descending=[False, False, True, False, False], maintain_order=True)
         .select(*key, "content", "start", "end", "other", "other_start", "kind")
     )
@@ -181,8 +184,8 @@ def _in_own(texts: Texts, group: Group, place: Place, own: list[int]) -> bool:
         return any(_holds(texts.folded(key).units, units[place.start : place.end]) for key in own)
     for i in range(inside.start, inside.stop):
         low, high = int(found.starts[i]), int(found.ends[i])
-        stem = units[low : low + max(STEM, high - low - SUFFIX)] if high - low >= STEM else units[low:high]
-        if high - low >= STEM and any(_holds(texts.folded(key).units, stem) for key in own):
+        stem = units[low : high - SUFFIX] if high - low - SUFFIX >= STEM else units[low:high]
+        if high - low >= SHORTEST and any(_holds(texts.folded(key).units, stem) for key in own):
             return True
     return False
 
@@ -249,7 +252,7 @@ def _around(texts: Texts, content: int, at: int | None) -> Words:
 
 def _telling(texts: Texts, content: int, part: Words, wanted: Keys) -> Keys:
     """Those of the `wanted` words that tell something where they stand, and all pairs of neighbouring signs."""
-    long = np.flatnonzero((part.ends - part.starts >= STEM) & ~part.single & among(part.hashes, wanted))
+    long = np.flatnonzero((part.ends - part.starts >= TELLING_UNITS) & ~part.single & among(part.hashes, wanted))
     if long.size:
         units = texts.folded(content).units[int(part.starts[0]) :]
         starts = part.starts[long] - part.starts[0]

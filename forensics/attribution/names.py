@@ -13,8 +13,8 @@ were. Where another fragment of the response names the tenant already, R U is no
 Names that were supplied only after the response (decoys) are scored alike; they give a q-value where they can
 (`decoys`), and where they do about as well as the others nothing is reported. `probable` takes two names or more and a
 q-value (or that the tenant was in flight on the same worker), or that the tenant was named already. A single name is
-`possible` where its tenant was on the same worker shortly before; else nobody is named, since no statistic tells a
-private name that one tenant has from a famous one that one tenant happens to mention.
+`possible` where its tenant was in flight on the same worker, or there shortly before and the name is worth as much as a
+copied passage must be; else nobody is named: no statistic tells a private name that one tenant has from a famous one.
 """
 
 from __future__ import annotations
@@ -40,12 +40,13 @@ from forensics.attribution.name_places import (
     with_numbers,
     without_explained,
 )
+from forensics.attribution.name_prices import Prices
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.rare_names import RareNames, find_rare_names
 from forensics.attribution.sources import Source, locate, rank
 from forensics.attribution.strength import Counts, Strength, count_background, keys_between, measure
 from forensics.attribution.texts import Texts
-from forensics.text.names import LOWER, PLAIN, PLAIN_PAIR
+from forensics.text.names import LOWER, PLAIN, PLAIN_PAIR, START
 from forensics.text.runs import total_weight
 from forensics.text.scripts import NAMES as SCRIPTS
 from forensics.text.scripts import scripts
@@ -56,8 +57,10 @@ TRIED = ("own_material", "echo", "shared", "same_question", "too_weak")
 # Bits that a unit of these scripts can count at most: the shipped model has read little of them, and finds all odd.
 _MOST = dict.fromkeys(SCRIPTS, 3.3) | {"digit": 3.4, "latin": 5.2, "kana": 4.5, "hangul": 6.5, "han": 8.0}
 MOST_BITS = np.array([_MOST[name] for name in SCRIPTS])
-ODD_BITS = 3.5  # a unit, from which a word in small letters may be an invented one rather than a rare one
-BYTES_A_TOKEN = 8.0
+ODD_BITS = (
+    3.5  # a unit, from which a word in small letters may be an invented one rather than a rare one, and so may one
+)
+# that has its capital where any word would have it
 UNNAMED_UNITS = 12  # units of a name that is reported though nobody can be named for it: shorter ones are everywhere
 LEAST_BITS = 4.0  # net, where decoys bear it out
 DECOY_SHARE = 0.2  # decoys that do as well, for each target, above which nothing is reported
@@ -102,7 +105,7 @@ def find_names(
     named = {
         (i.candidate.use, i.units[0]) for i in judged if i.verdict == "probable" and len(i.units) == 1 and i.ranked
     }
-    prices = _Prices(world)
+    prices = Prices(world)
     groups = [g for g in groups_of(world, rare, judged) if prices.worth_a_look(g, (g.use, g.holder) in named)]
     groups, dropped = without_explained(world, texts, groups, excluded)
     scored = _score(corpus, texts, groups, prices, named, parameters)
@@ -121,46 +124,6 @@ def find_names(
     return found, dropped, [stratum]
 
 
-class _Prices:
-    """What a search costs: bits."""
-
-    def __init__(self, world: World) -> None:
-        requests, uses = world.requests, world.uses
-        units = len(requests.unit_names)
-        sent = np.zeros(units + 1)
-        holdings = world.holdings
-        content = np.repeat(np.arange(world.text_bytes.size), np.diff(holdings.of_content))
-        supplied = holdings.supplied < LATE
-        np.add.at(sent, holdings.unit[supplied], world.text_bytes[content[supplied]].astype(np.float64))
-        self.tokens = np.log2(np.maximum(2.0, sent / BYTES_A_TOKEN))
-        responses = max(2, int(np.unique(uses.request[uses.side == 1]).size))
-        self.pairs = math.log2(responses) + math.log2(max(2, units))
-        self.pairs_beside = min(self.pairs, 1.0 + math.log2(max(2.0, _pairs_in_flight(world))))
-
-    def worth_a_look(self, group: Group, named: bool) -> bool:
-        """Could its places be worth their price, if each unit counted all it can?"""
-        best = sum(max(0.0, 8.0 * (p.end - p.start) - float(self.tokens[group.holder])) for p in group.places)
-        return best > (0.0 if named else self.pairs_beside)
-
-    def choice(self, chosen: int, among: int) -> float:
-        """For picking `chosen` places among `among`."""
-        return math.log2(math.comb(max(chosen, among), chosen))
-
-
-def _pairs_in_flight(world: World) -> float:
-    """Pairs of a request and another that was on its worker at the same time."""
-    requests = world.requests
-    pairs = 0.0
-    workers = np.array([name or "" for name in requests.worker])
-    for name in sorted({w for w in requests.worker if w}):
-        rows = np.flatnonzero(workers == name)
-        starts, ends = np.sort(requests.received[rows]), np.sort(requests.finished[rows])
-        begun = np.searchsorted(starts, requests.finished[rows], side="left")
-        gone = np.searchsorted(ends, requests.received[rows], side="left")
-        pairs += float(np.maximum(begun - gone - 1, 0).sum())
-    return pairs if pairs else float("inf")
-
-
 def _candidate(group: Group, place: Place) -> Candidate:
     length = place.end - place.start
     holder = Holder(
@@ -177,7 +140,7 @@ def _score(
     corpus: Corpus,
     texts: Texts,
     groups: list[Group],
-    prices: _Prices,
+    prices: Prices,
     named: set[tuple[int, int]],
     parameters: Parameters,
 ) -> list[Scored]:
@@ -230,8 +193,12 @@ def _needed(group: Group, prompts: dict[int, list[int]]) -> set[int]:
 
 def _may_pay(place: Place, bits: float, price: float) -> bool:
     """Is a place with at most so many bits worth its price, and odd enough if it is a small word?"""
-    length = place.end - place.start
-    return bits > price and (LOWER not in place.kinds or bits >= ODD_BITS * length)
+    return bits > price and (not _unmarked(place) or bits >= ODD_BITS * (place.end - place.start))
+
+
+def _unmarked(place: Place) -> bool:
+    """Does its writing say nothing of a name: small letters, or the capital that begins a sentence?"""
+    return place.kinds <= {LOWER, START}
 
 
 def _measured(texts: Texts, group: Group, place: Place, counts: Counts, world: World) -> Strength:
@@ -250,7 +217,7 @@ def _of_other_subjects(group: Group, around: list[Keys], counts: Counts, world: 
     return replace(group, places=tuple(kept))
 
 
-def _scored(world: World, texts: Texts, group: Group, counts: Counts, prices: _Prices, named: bool) -> Scored | None:
+def _scored(world: World, texts: Texts, group: Group, counts: Counts, prices: Prices, named: bool) -> Scored | None:
     price = float(prices.tokens[group.holder])
     places: dict[bytes, tuple[Place, Strength, Source | None]] = {}
     units = texts.folded(group.content).units
@@ -334,6 +301,11 @@ def all_plain(places: Sequence[Place]) -> bool:
     return all(place.kinds & {PLAIN, PLAIN_PAIR} for place in places)
 
 
+def _mostly_plain(item: Scored) -> bool:
+    """Are half of its names words of a script without capitals? Their texts hold Latin words here and there."""
+    return 2 * sum(all_plain([place]) for place, _, _ in item.places) >= len(item.places)
+
+
 def _judge(
     world: World,
     texts: Texts,
@@ -356,9 +328,11 @@ def _judge(
     good = q_value is not None and q_value <= parameters.q_limit
     if net < (LEAST_BITS if good else parameters.identifier_bits):
         return dropped(f"names of one tenant, net {net:.1f} bits")
-    as_good = {True: 0, False: 0}
+    as_good, plain = {True: 0, False: 0}, all_plain([place for place, _, _ in item.places])
     for other in scored:
-        as_good[other.group.target] += other.net >= net and (other.group.use, other.group.holder) not in named
+        # Every rare word of a script without capitals is such a name; they say nothing of those that capitals mark.
+        if _mostly_plain(other) == _mostly_plain(item):
+            as_good[other.group.target] += other.net >= net and (other.group.use, other.group.holder) not in named
     if not known and as_good[False] > DECOY_SHARE * as_good[True]:
         return dropped(f"names of one tenant, net {net:.1f} bits; names that came later do as well")
     if q_value is not None and q_value > parameters.possible_q and not item.beside:
@@ -366,36 +340,37 @@ def _judge(
     if not known and not good and all(LOWER in place.kinds for place, _, _ in item.places):
         return dropped("words in small letters, and no decoys to show that they are no ordinary ones")
     # A script without capitals marks no names: words of a language that few tenants write are rare by themselves.
-    if not known and not good and net < parameters.probable_bits and all_plain([place for place, _, _ in item.places]):
+    if not known and not good and net < parameters.probable_bits and plain:
         return dropped(f"words of a script without capitals, net {net:.1f} bits, and no decoys to show what they are")
     agree = sum(place.names for place, _, _ in item.places)
     longest = max(place.end - place.start for place, _, _ in item.places)
-    units, verdict = [group.holder], "possible"
+    units, verdict, floor = [group.holder], "possible", parameters.generated_bits
+    close = any(source is not None and near(source) for *_, source in item.places)
     if known:
         verdict, why = "probable", "the same tenant is named for another passage of this response"
     elif correlated and not item.beside:
         units, verdict = [], "undetermined"
         why = "contents follow each other across tenants, and it was not in flight on the same worker; nobody is named"
-    elif (
-        agree >= MIN_AGREEING
-        and not good
-        and not any(source is not None and near(source) for *_, source in item.places)
-    ):
-        units, verdict, why = (
-            [],
-            "undetermined",
-            "no q-value bears it out, and its tenant was not near; nobody is named",
-        )
+    elif not good and all(_unmarked(place) for place, _, _ in item.places):
+        units, verdict = [], "undetermined"
+        why = "words with a capital only where any word has one; nobody is named"
+        floor = parameters.identifier_bits if close else floor
+    elif agree >= MIN_AGREEING and not good and not close:
+        units, verdict = [], "undetermined"
+        why = "no q-value bears it out, and its tenant was not near; nobody is named"
     elif agree >= MIN_AGREEING:
         why = "no q-value" if q_value is None else f"q {q_value:.3g} by decoys"
         if not correlated and (good or (item.beside and net >= parameters.probable_bits)):
             verdict = "probable"
-    elif any(source is not None and near(source) for _, _, source in item.places):
+    elif close and (item.beside or net >= parameters.possible_bits):
         why = "one name, and famous ones look the same; its tenant was on the same worker shortly before"
+    elif close:
+        units, verdict, floor = [], "undetermined", parameters.identifier_bits
+        why = "one name, and famous ones look the same; its tenant was near, but not in flight; nobody is named"
     else:
         units, verdict = [], "undetermined"
         why = "one name, and famous ones look the same; nobody is named"
-    if not units and (longest < UNNAMED_UNITS or net < parameters.generated_bits):
+    if not units and (longest < UNNAMED_UNITS or net < floor):
         return dropped(f"{agree} names, short or of few bits, net {net:.1f}; {why}")
     who = "a name" if agree == 1 else f"{agree} names"
     reason = f"{who} that one other tenant alone supplies; net {net:.0f} bits "

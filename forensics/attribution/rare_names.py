@@ -15,7 +15,7 @@ import polars as pl
 
 from forensics.attribution.corpus import Corpus, TextBatch
 from forensics.attribution.hits import DECOY, SUPPLIED, Hits, find_hits
-from forensics.attribution.holdings import Ints
+from forensics.attribution.holdings import Ints, World
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.seeds import NO_CONTEXT, NO_KINDS, Rows
 from forensics.text.names import LOWER, Names, names
@@ -46,8 +46,6 @@ class RareNames:
 def find_rare_names(corpus: Corpus, parameters: Parameters) -> RareNames:
     """Look through the case."""
     world = corpus.world
-    holdings = world.holdings
-    first = holdings.unit[np.minimum(holdings.of_content[:-1], max(0, holdings.unit.size - 1))]
     response_bytes = int(world.text_bytes[world.is_response].sum())
     cells = MIN_CELLS
     while cells < min(MAX_CELLS, response_bytes // 4):
@@ -65,7 +63,7 @@ def find_rare_names(corpus: Corpus, parameters: Parameters) -> RareNames:
     examined = 0
     for keys, found in corpus.over(world.is_response, read):
         ends = np.searchsorted(found.documents, np.arange(keys.size + 1)).astype(np.int64)
-        spread.add(TermSets(found.hashes.view(np.uint64), ends), np.arange(keys.size), first[keys])
+        spread.add(TermSets(found.hashes.view(np.uint64), ends), *_held(world, keys))
         tokens[keys] = np.diff(ends)
         examined += int(found.hashes.size)
         if keep:
@@ -108,6 +106,19 @@ def find_rare_names(corpus: Corpus, parameters: Parameters) -> RareNames:
         }
     )
     return RareNames(_single(hits, world.uses.content, shown), tokens, examined)
+
+
+def _held(world: World, contents: Ints) -> tuple[Ints, Ints]:
+    """(place in `contents`, unit that holds it) of each, up to one unit more than may hold a token.
+
+    What is in a text that more units hold is dropped when its tokens are counted: an answer that thousands were given
+    would be as many hits a token.
+    """
+    first = world.holdings.of_content[contents]
+    sizes = np.minimum(world.holdings.of_content[contents + 1] - first, FEW + 1)
+    places = np.repeat(np.arange(contents.size), sizes)
+    within = np.arange(places.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return places, world.holdings.unit[first[places] + within]
 
 
 def _taken(found: Names, rows: npt.NDArray[np.bool_]) -> Names:

@@ -36,6 +36,7 @@ from forensics.attribution.swapped import find_swapped
 from forensics.attribution.tables import store
 from forensics.attribution.templates import without_templates
 from forensics.attribution.texts import Texts
+from forensics.attribution.tool_calls import find_tool_calls
 from forensics.case.references import digest
 from forensics.case.stage import Summary, run_stage
 from forensics.case.store import Case
@@ -134,7 +135,9 @@ def _work(
     naming = [item for item in found_so_far if item.units]
     forms, formless = find_structure(corpus, texts, naming, parameters)
     excluded.extend(formless)
-    every, own, said = find_canaries(corpus, texts, listed, [*found_so_far, *names, *forms], parameters)
+    calls, uncalled = find_tool_calls(corpus, texts, naming, parameters)
+    excluded.extend(uncalled)
+    every, own, said = find_canaries(corpus, texts, listed, [*found_so_far, *names, *forms, *calls], parameters)
     excluded.extend(own)
     warnings.extend(said)
     counts = store(case, world, texts, reconcile(follow_origins(every)), excluded, strata, parameters)

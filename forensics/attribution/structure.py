@@ -40,7 +40,10 @@ from forensics.text.vocabulary import Spread, TermSets
 
 STRATUM = "structure"
 TRIED = ("own_material", "shared", "common_schema", "too_weak")
-FEW = 4  # tenants that may hold a label
+FEW = 4  # tenants that may hold a label: victims count, since models give labels of ordinary words to many,
+MANY = 12  # and that may hold one with a word that nobody would think of (reference: what more hold says nothing)
+ODD_BITS = 3.5  # a unit of such a word, from which it is rather an invented word than a rare one (`names`),
+ODD_WORD_BITS = 20.0  # and of all of it: `slack` in `send_slack_message` has 18
 MIN_LABELS = 3  # that agree,
 MIN_SHARE = 0.5  # and share of the response's labels that they are
 LEAST_BITS, OVERWHELMING = 10.0, 80.0
@@ -93,7 +96,7 @@ def find_structure(
         if part["seed"].n_unique() >= MIN_LABELS
     ]
     prompts = prompts_by_request(world, {int(world.uses.request[int(key[0])]) for key, _ in rows})
-    schemas = _schemas(world, {int(world.uses.request[int(key[0])]) for key, _ in rows})
+    schemas = schemas_of(world, {int(world.uses.request[int(key[0])]) for key, _ in rows})
     for request, contents in schemas.items():
         prompts.setdefault(request, []).extend(contents)
     pairs = math.log2(max(2, int(labels.size))) + math.log2(max(2, len(world.requests.unit_names)))
@@ -143,7 +146,7 @@ def _hits(corpus: Corpus, parameters: Parameters) -> tuple[pl.DataFrame, Ints, I
         ends = np.searchsorted(found.documents, np.arange(keys.size + 1)).astype(np.int64)
         spread.add(TermSets(found.hashes.view(np.uint64), ends), np.arange(keys.size), first[keys])
         counts[keys] = np.diff(ends)
-    rare = [spread.groups(found.hashes.view(np.uint64)) <= FEW for _, found in mine]
+    rare = [spread.groups(found.hashes.view(np.uint64)) <= MANY for _, found in mine]
     kept = [(keys, _taken(found, some)) for (keys, found), some in zip(mine, rare, strict=True)]
     table = SeedTable.over(np.concatenate([np.zeros(0, dtype=np.int64), *(found.hashes for _, found in kept)]))
     if table.keys.size == 0:
@@ -154,6 +157,18 @@ def _hits(corpus: Corpus, parameters: Parameters) -> tuple[pl.DataFrame, Ints, I
         return keys, asked(buffer, offsets, table)
 
     parts = [*kept, *corpus.over(world.is_prompt, look)]
+    return of_one_tenant(world, table, parts, parameters), counts[world.is_response], sent_bytes(world)
+
+
+def of_one_tenant(
+    world: World, table: SeedTable, parts: list[tuple[Ints, Labels]], parameters: Parameters
+) -> pl.DataFrame:
+    """Labels of responses that one other unit alone asks for, before the response finished (`target`) or only later.
+
+    `parts`: labels of `table` in responses and prompts, each with the contents they were read in. Columns: `use,
+    content, start, end` (units of the response), `other, other_start` (the last text of the `holder` unit that has it),
+    `holders` (units that hold it at all, MANY at most), `seed`.
+    """
     content = np.concatenate([k[f.documents].astype(np.int32) for k, f in parts])
     start = np.concatenate([f.starts for _, f in parts])
     end = np.concatenate([f.ends for _, f in parts])
@@ -161,7 +176,7 @@ def _hits(corpus: Corpus, parameters: Parameters) -> tuple[pl.DataFrame, Ints, I
     order = np.argsort(seed, kind="stable")
     rows = Rows(seed[order], content[order], start[order], end[order], NO_CONTEXT, NO_CONTEXT, NO_KINDS)
     hits = find_hits(world, [rows], parameters.shared_limit, parameters.phrase_limit)
-    keep = np.flatnonzero(((hits.kind == SUPPLIED) | (hits.kind == DECOY)) & (hits.holders <= FEW))
+    keep = np.flatnonzero(((hits.kind == SUPPLIED) | (hits.kind == DECOY)) & (hits.holders <= MANY))
     shown_rows = pl.DataFrame({"content": content, "start": start, "end": end, "seed": seed}).unique()
     single = (
         pl.DataFrame(
@@ -173,24 +188,25 @@ def _hits(corpus: Corpus, parameters: Parameters) -> tuple[pl.DataFrame, Ints, I
                 "other": hits.other[keep],
                 "other_start": hits.other_start[keep],
                 "holder": hits.holder[keep],
+                "holders": hits.holders[keep],
                 "target": hits.kind[keep] == SUPPLIED,
             }
         )
         .filter(pl.col("holder").n_unique().over("use", "start", "end") == 1)
         .sort("other", "other_start")
         .group_by("use", "content", "start", "end", "holder", "target", maintain_order=True)
-        .agg(pl.col("other").last(), pl.col("other_start").last())
+        .agg(pl.col("other").last(), pl.col("other_start").last(), pl.col("holders").max())
         .join(shown_rows, on=["content", "start", "end"], how="inner")
         .sort("use", "holder", "target", "start", "end")
     )
-    return single, counts[world.is_response], _sent(world)
+    return single
 
 
 def _taken(found: Labels, rows: npt.NDArray[np.bool_]) -> Labels:
     return Labels(found.hashes[rows], found.documents[rows], found.starts[rows], found.ends[rows])
 
 
-def _sent(world: World) -> Ints:
+def sent_bytes(world: World) -> Ints:
     """Bytes that each unit supplied; labels are taken to be one in sixteen of them at most."""
     holdings = world.holdings
     content = np.repeat(np.arange(world.text_bytes.size), np.diff(holdings.of_content))
@@ -200,7 +216,7 @@ def _sent(world: World) -> Ints:
     return total
 
 
-def _schemas(world: World, requests: set[int]) -> dict[int, list[int]]:
+def schemas_of(world: World, requests: set[int]) -> dict[int, list[int]]:
     """Tool schemas of the given requests, which `prompts_by_request` leaves out."""
     found: dict[int, list[int]] = {}
     tools = world.uses.field.where(lambda name: name.startswith("tools["))
@@ -221,15 +237,16 @@ def _group(
     price = math.log2(max(2.0, float(sent[holder]) / 16.0))
     worth: dict[int, float] = {}
     spans, others = [], []
-    for start, end, other, other_start, seed in part.select("start", "end", "other", "other_start", "seed").iter_rows():
+    columns = ("start", "end", "other", "other_start", "seed", "holders")
+    for start, end, other, other_start, seed, count in part.select(columns).iter_rows():
         units = folded.units[start:end]
         if any(start < high and low < end for low, high in taken) or "".join(map(chr, units.tolist())) in COMMON:
             continue
-        if any(_holds(text, units) for text in own):
+        if any(holds(text, units) for text in own) or (count > FEW and not odd_word(texts, content, start, end)):
             continue
         spans.append((start, end))
         others.append((other, other_start))
-        worth[seed] = max(worth.get(seed, 0.0), _bits(folded, start, end))
+        worth[seed] = max(worth.get(seed, 0.0), label_bits(folded, start, end))
     every = _distinct_labels(texts, content, world, use)
     if len(worth) < MIN_LABELS or len(worth) < MIN_SHARE * every:
         return None
@@ -246,11 +263,21 @@ def _distinct_labels(texts: Texts, content: int, world: World, use: int) -> int:
     return int(np.unique(shown(data, np.array([0, data.size], dtype=np.int64), whole).hashes).size)
 
 
-def _bits(folded: Folded, start: int, end: int) -> float:
+def label_bits(folded: Folded, start: int, end: int) -> float:
     return float(character_model().bits(folded.units[start:end]).sum())
 
 
-def _holds(text: bytes, needle: Units) -> bool:
+def odd_word(texts: Texts, content: int, start: int, end: int) -> bool:
+    """Has the label a word that nobody would think of?"""
+    folded, found = texts.folded(content), texts.words(content)
+    inside = found.within(start, end)
+    for low, high in zip(found.starts[inside].tolist(), found.ends[inside].tolist(), strict=True):
+        if label_bits(folded, low, high) >= max(ODD_WORD_BITS, ODD_BITS * (high - low)):
+            return True
+    return False
+
+
+def holds(text: bytes, needle: Units) -> bool:
     wanted = needle.tobytes()
     at = text.find(wanted)
     while at >= 0 and at % 4:

@@ -38,6 +38,7 @@ from forensics.attribution.parameters import Parameters
 from forensics.attribution.seeds import Seeds
 from forensics.attribution.strange import Strange, find_strange
 from forensics.attribution.texts import Texts
+from forensics.attribution.wholes import claims_on_wholes, told_by
 
 RARE_SHARE = 0.5  # share of the tenants of the same language that may use a term
 MIN_TERMS = 3  # rare terms that a response and another's prompt must share to be looked at,
@@ -111,12 +112,20 @@ def find_swapped(
     chosen, unread = _worth_a_look(corpus, answered, suspects, prompts, parameters.swapped_bytes, read)
     spans = _scattered(world, judged, spans)
     named = _named(judged)
+    told = told_by(judged)
     # A claim of fewer bits counts only where it is known already whose text reached the response.
-    likely = weigh(corpus, texts, chosen, prompts, spans, read, answered, CLAIM_BITS, named)
+    likely = weigh(corpus, texts, chosen, prompts, spans, read, answered, CLAIM_BITS, told)
     claims = _claims(world, answered, likely)
     claims = without_own(corpus, claims, prompts, grams)
     claims = _unanswered(corpus, texts, suspects, claims, prompts, spans, read)
     result = _judge(world, texts, answered, claims, foreign, named, prompts, len(suspects), correlated, parameters)
+    if not correlated:
+        wholes = without_own(corpus, claims_on_wholes(world, answered, likely, told), prompts, grams)
+        done = {item.candidate.use for item in result if item.units}
+        wholes = [claim for claim in wholes if claim.likely.suspect.use not in done]
+        again = {claim.likely.suspect.use for claim in wholes}
+        result = [item for item in result if item.candidate.use not in again]
+        result += [_by_passage(world, texts, claim, prompts) for claim in wholes]
     # A fragment's tenant is known already, and its words speak for no other; what it leaves is too little to add to.
     alone = [suspect for suspect in suspects if not any(leaked for _, _, leaked in spans.get(suspect.use, ()))]
     alone = [replace(suspect, near=suspect.near[:REACH]) for suspect in alone]
@@ -139,6 +148,14 @@ def find_swapped(
     )  # fmt: skip
     owners = {(source.request, source.holder.content) for item in copied for source in item.ranked}
     return Displaced(result, marks, taken, owners, warnings)
+
+
+def _by_passage(world: World, texts: Texts, claim: Claim, prompts: Prompts) -> Judged:
+    """The whole answer of the tenants that a passage names."""
+    requests = claim.likely.suspect.near[claim.places]
+    silent = not bool(np.isin(requests, world.uses.request[world.uses.side == 1]).any())
+    made = finding(world, texts, claim, prompts, 0.0, False, silent, True, False)
+    return replace(made, reason=f"{made.reason}; a passage in it is the same tenant's")
 
 
 def _known(whole: Judged, judged: list[Judged]) -> bool:

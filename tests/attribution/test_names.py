@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from forensics.attribution import rare_names
 from forensics.attribution.name_places import Place
 from forensics.attribution.names import all_plain
 from forensics.text.names import CAPITAL, PLAIN, PLAIN_PAIR
@@ -148,3 +149,79 @@ def test_a_street_with_its_number_is_one_particular_and_no_common_subject(scene:
 )
 def test_words_and_pairs_of_a_script_without_capitals_are_told_from_names(kinds: Any, plain: bool) -> None:
     assert all_plain([Place(0, 4, 0, 0, frozenset(found)) for found in kinds]) == plain
+
+
+@pytest.mark.parametrize("prompt", ["The project is called Zorvexliquamtobel here.", "List:\nZorvexliquamtobel\nEggs"])
+def test_an_invented_word_that_begins_a_sentence_is_told_and_names_nobody(scene: Any, prompt: str) -> None:
+    """Any word has a capital there; that hardly a word looks so is what is left to tell it by."""
+    found = leak(scene, prompt, "then wait.\nZorvexliquamtobel\nLift them out")
+    assert [(row["kind"], row["sources"], row["machine_verdict"]) for row in found] == [
+        ("undetermined", [], "undetermined")
+    ]
+
+
+@pytest.mark.parametrize("word", ["Refrigerators", "Electromagnetism", "Notwithstanding"])
+def test_an_ordinary_word_that_begins_a_sentence_is_no_name(scene: Any, word: str) -> None:
+    assert leak(scene, f"{word}: what are they?", f"then wait.\n{word} come next. Lift them out") == []
+
+
+def test_four_letters_of_the_own_prompt_explain_no_name(scene: Any) -> None:
+    scene.traffic()
+    scene.call("alpha", "We call it Dextilwi-Takega internally.", "Noted.", 58, 10)
+    answer = "This is how eggs are boiled: seven minutes, Dextilwi-Takega and cool them under the tap."
+    scene.call("beta", "I take two eggs. How are eggs boiled?", answer, 60, request_id="victim")
+    assert {tuple(row["sources"]) for row in scene.run().of("victim")} == {("alpha",)}
+
+
+def test_rare_words_of_a_script_without_capitals_say_nothing_of_names_with_capitals(scene: Any) -> None:
+    """Two answers hold Hebrew words that other tenants send only later, by chance; a Latin name is none of these."""
+    later = ("עמליה גורודישצקי קרנפוגל Zorkvexlimbor", "טרופימוביץ שמריהו בלומנקרנץ Tresquonbil")
+    for number, words in enumerate(later):
+        answer = f"ככה מבשלים ביצים {words} שבע דקות"
+        scene.call(f"he-{number}", "איך מבשלים ביצים", answer, 10 + number, request_id=f"he-{number}")
+        scene.call(f"late-{number}", f"מי כתב {words} אתמול", "לא ידוע", 300 + number)
+    found = leak(scene, "We call it Vorqel-Tesk internally.", "Vorqel-Tesk")
+    assert [(row["sources"], row["machine_verdict"]) for row in found] == [(["alpha"], "possible")]
+
+
+@pytest.mark.parametrize(("tenants", "looked_at"), [(3, True), (12, False)])
+def test_an_answer_that_many_tenants_were_given_is_no_hit_for_each_of_them(
+    scene: Any, monkeypatch: pytest.MonkeyPatch, tenants: int, looked_at: bool
+) -> None:
+    """Its words are counted as often as it was given, and are then nobody's: the memory of a hit a word and answer."""
+    rows: list[int] = []
+    whole = rare_names.find_hits
+
+    def count(world: Any, groups: Any, *limits: int) -> Any:
+        groups = list(groups)
+        rows.extend(group.seed.size for group in groups)
+        return whole(world, groups, *limits)
+
+    monkeypatch.setattr(rare_names, "find_hits", count)
+    for number in range(tenants):
+        scene.call(f"t-{number}", QUESTION, "Ask Orvanek Tesquillan about Zorvexliquam.", 10 * number)
+    scene.run()
+    assert [size > 0 for size in rows] == [looked_at]
+
+
+def test_a_name_that_anybody_may_know_names_nobody_who_was_only_near(scene: Any) -> None:
+    """On a worker that serves all, everybody is near. In flight beside the victim would be something else."""
+    for number in range(150):
+        scene.call(f"t-{number}", f"{number}?", f"{number}.", 1000 + number, worker="w3")
+    filler = "one and the same word " * 16000
+    found = leak(scene, f"{filler} along Andrassy Avenue, a walk", "go along Andrassy Avenue, then wait", 20)
+    assert [row["sources"] for row in found] in ([], [[]])
+
+
+@pytest.mark.parametrize(("worker", "told"), [("w0", True), ("w7", False)])
+def test_a_weaker_word_that_begins_a_sentence_is_told_where_its_tenant_was_near(
+    scene: Any, worker: str, told: bool
+) -> None:
+    """Among 150 tenants, one of which has sent much, a word of twelve letters is worth 10 to 16 bits net."""
+    for number in range(150):
+        scene.call(f"t-{number}", f"{number}?", f"{number}.", 1000 + number, worker="w3")
+    filler = "one and the same word " * 16000
+    found = leak(scene, f"{filler}\nNuralapawoku", "then wait.\nNuralapawoku\nLift them out", 20, worker)
+    assert [(row["sources"], row["machine_verdict"]) for row in found] == [([], "undetermined")] * told
+    nets = [json.loads(row["features"])["agreeing_net_bits"] for row in found]
+    assert all(10 <= net < 16 for net in nets)

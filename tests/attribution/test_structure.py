@@ -78,8 +78,94 @@ def test_a_call_of_another_tenants_tool(scene: Any) -> None:
     scene.call("beta", "How are eggs boiled?", message, 60, request_id="victim")
     found = [row for row in scene.run().of("victim") if row["kind"] == "structure"]
     assert [(row["field"], row["sources"]) for row in found] == [
-        ("choices[0].tool_calls[0].function.arguments", ["alpha"])
+        ("choices[0].tool_calls[0].function.arguments", ["alpha"]),
+        ("choices[0].tool_calls[0].function.name", ["alpha"]),
     ]
+
+
+def offers(scene: Any, tool: str, tenant: str = "alpha", at: float = 50) -> None:
+    """A tenant offers a tool in its system prompt, and is answered without it."""
+    system = f'# Tools\n[{{"type":"function","function":{{"name":"{tool}"}}}}]'
+    messages = [{"role": "system", "content": system}, {"role": "user", "content": f"Ask {tenant} what follows."}]
+    scene.call(tenant, messages, "It is being looked at.", at)
+
+
+def calls(scene: Any, tool: str, at: float, worker: str, request_id: str) -> None:
+    """Beta, who asked about eggs, is answered by the call of a tool. Its arguments say nothing."""
+    arguments = json.dumps({"query": f"eggs {at}", "note": f"boiled {at}"})
+    call = {"id": "c1", "type": "function", "function": {"name": tool, "arguments": arguments}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    scene.call("beta", f"How are eggs boiled at {at}?", message, at, worker=worker, request_id=request_id)
+
+
+def answers_raw(scene: Any, tool: str) -> None:
+    """The same where the engine's output was logged as it is."""
+    raw = f"How eggs are boiled I look up. <tool_call>{tool}\n<arg_key>query</arg_key>\n<arg_value>eggs</arg_value>\n</tool_call>"
+    scene.call("beta", "How are eggs boiled?", raw, 60, request_id="victim")
+
+
+def told(scene: Any) -> list[tuple[str, str, list[str], str]]:
+    rows = [row for row in scene.run().fragments if row["stratum"] == "structure"]
+    return [(row["field"], row["kind"], row["sources"], row["machine_verdict"]) for row in rows]
+
+
+NAME_OF_CALL = "choices[0].tool_calls[0].function.name"
+
+
+@pytest.mark.parametrize("worker", ["w0", "w7"])
+def test_a_call_of_a_tool_that_only_another_tenant_offers(scene: Any, worker: str) -> None:
+    """One label, but a name that nobody would think of, and a model calls what it is offered."""
+    scene.traffic()
+    offers(scene, "vorkalinu_ledger_mudestaf")
+    calls(scene, "vorkalinu_ledger_mudestaf", 60, worker, "victim")
+    assert told(scene) == [(NAME_OF_CALL, "structure", ["alpha"], "possible")]
+
+
+def test_a_call_that_no_parser_has_taken_out_of_the_answer(scene: Any) -> None:
+    scene.traffic()
+    offers(scene, "vorkalinu_ledger_mudestaf")
+    answers_raw(scene, "vorkalinu_ledger_mudestaf")
+    assert told(scene) == [("choices[0].content", "structure", ["alpha"], "possible")]
+
+
+def test_a_tools_name_of_ordinary_words_names_nobody_elsewhere(scene: Any) -> None:
+    """Models make up such names; that one tenant alone offers it then is chance."""
+    scene.traffic()
+    offers(scene, "register_delivery_of_replacement_parts")
+    calls(scene, "register_delivery_of_replacement_parts", 60, "w7", "victim")
+    assert told(scene) in ([], [(NAME_OF_CALL, "undetermined", [], "undetermined")])
+
+
+def test_the_name_of_a_usual_tool_says_nothing(scene: Any) -> None:
+    scene.traffic()
+    offers(scene, "get_weather")
+    calls(scene, "get_weather", 60, "w0", "victim")
+    assert told(scene) == []
+
+
+@pytest.mark.parametrize("tenant", ["beta", "gamma"])
+def test_a_tool_that_the_recipient_or_two_others_offer_names_nobody(scene: Any, tenant: str) -> None:
+    scene.traffic()
+    offers(scene, "vorkalinu_ledger_mudestaf", tenant, 30)
+    offers(scene, "vorkalinu_ledger_mudestaf")
+    calls(scene, "vorkalinu_ledger_mudestaf", 60, "w0", "victim")
+    assert told(scene) == []
+
+
+def test_a_tool_that_the_recipient_calls_again_and_again_is_its_own(scene: Any) -> None:
+    """Logs that keep prompts without tools do not show that it offers it."""
+    scene.traffic()
+    offers(scene, "vorkalinu_ledger_mudestaf")
+    for number in range(2):
+        calls(scene, "vorkalinu_ledger_mudestaf", 60 + 20 * number, "w0", f"own-{number}")
+    assert told(scene) == []
+
+
+def test_a_tool_that_was_offered_only_later_names_nobody(scene: Any) -> None:
+    scene.traffic()
+    calls(scene, "vorkalinu_ledger_mudestaf", 20, "w0", "victim")
+    offers(scene, "vorkalinu_ledger_mudestaf")
+    assert told(scene) == []
 
 
 def test_a_form_that_the_recipient_asked_for_is_its_own(scene: Any) -> None:
@@ -94,6 +180,25 @@ def test_a_form_that_the_recipient_asked_for_in_a_tool_is_its_own(scene: Any) ->
     scene.call("beta", "How are eggs boiled?", json.dumps(EGGS), 60, request_id="victim")
     scene.records[-1]["request"]["response_format"] = schema
     assert [row["kind"] for row in scene.run().of("victim") if row["kind"] == "structure"] == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "found"),
+    [
+        (("vorkali_sum", "mudestaf_who", "kremplunz_when", "osterwick_due"), True),
+        (("points of interest", "lessons for everybody", "suggestions for tomorrow", "reasons to go on"), False),
+    ],
+)
+def test_a_form_that_leaked_to_many_is_told_by_words_that_nobody_would_think_of(
+    scene: Any, keys: tuple[str, ...], found: bool
+) -> None:
+    """Six victims hold it, too; what models like to write stands in many answers as well."""
+    asks(scene, f"Reply in JSON with the keys {', '.join(f'`{key}`' for key in keys)}.")
+    for number in range(6):
+        answer = json.dumps({key: f"eggs {number}, pan {place}" for place, key in enumerate(keys)})
+        scene.call(f"victim-{number}", "How are eggs boiled?", answer, 60 + 10 * number, request_id=f"v-{number}")
+    rows = [row for row in scene.run().fragments if row["kind"] == "structure"]
+    assert [row["sources"] for row in rows] == ([["alpha"]] * 6 if found else [])
 
 
 def test_common_keys_say_nothing(scene: Any) -> None:

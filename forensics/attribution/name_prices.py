@@ -1,0 +1,55 @@
+"""What does a search for names cost, in bits? Each place, each pair of a response and a tenant, each choice (`names`).
+
+Does not say what a name is worth.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from forensics.attribution.holdings import LATE, World
+from forensics.attribution.name_places import Group
+
+BYTES_A_TOKEN = 8.0
+
+
+class Prices:
+    """What a search costs: bits."""
+
+    def __init__(self, world: World) -> None:
+        requests, uses = world.requests, world.uses
+        units = len(requests.unit_names)
+        sent = np.zeros(units + 1)
+        holdings = world.holdings
+        content = np.repeat(np.arange(world.text_bytes.size), np.diff(holdings.of_content))
+        supplied = holdings.supplied < LATE
+        np.add.at(sent, holdings.unit[supplied], world.text_bytes[content[supplied]].astype(np.float64))
+        self.tokens = np.log2(np.maximum(2.0, sent / BYTES_A_TOKEN))
+        responses = max(2, int(np.unique(uses.request[uses.side == 1]).size))
+        self.pairs = math.log2(responses) + math.log2(max(2, units))
+        self.pairs_beside = min(self.pairs, 1.0 + math.log2(max(2.0, _pairs_in_flight(world))))
+
+    def worth_a_look(self, group: Group, named: bool) -> bool:
+        """Could its places be worth their price, if each unit counted all it can?"""
+        best = sum(max(0.0, 8.0 * (p.end - p.start) - float(self.tokens[group.holder])) for p in group.places)
+        return best > (0.0 if named else self.pairs_beside)
+
+    def choice(self, chosen: int, among: int) -> float:
+        """For picking `chosen` places among `among`."""
+        return math.log2(math.comb(max(chosen, among), chosen))
+
+
+def _pairs_in_flight(world: World) -> float:
+    """Pairs of a request and another that was on its worker at the same time."""
+    requests = world.requests
+    pairs = 0.0
+    workers = np.array([name or "" for name in requests.worker])
+    for name in sorted({w for w in requests.worker if w}):
+        rows = np.flatnonzero(workers == name)
+        starts, ends = np.sort(requests.received[rows]), np.sort(requests.finished[rows])
+        begun = np.searchsorted(starts, requests.finished[rows], side="left")
+        gone = np.searchsorted(ends, requests.received[rows], side="left")
+        pairs += float(np.maximum(begun - gone - 1, 0).sum())
+    return pairs if pairs else float("inf")
