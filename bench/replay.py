@@ -18,7 +18,7 @@ from collections import Counter
 from pathlib import Path
 
 from forensics.replay.whole import Replayed
-from tests.sglang.harness.replays import FAULTS, engine_for, facts, planned, replayed
+from tests.sglang.harness.replays import COMPANY, FAULTS, engine_for, facts, planned, replayed
 
 
 def main() -> None:
@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--faults", nargs="*", default=FAULTS, metavar="FAULT")
     parser.add_argument("--leaks", type=int, default=4, help="leaks of each incident")
     parser.add_argument("--trials", type=int, default=3, help="trials per arm with the fault on")
-    parser.add_argument("--company", type=int, default=12, help="requests beside the recipient")
+    parser.add_argument("--company", type=int, default=COMPANY, help="requests beside the recipient")
     parser.add_argument("--off", type=int, default=200, help="trials with no fault on, in all, at least; 0: none")
     parser.add_argument("--only-off", action="store_true", help="leave the part with faults out")
     parser.add_argument("--cases", type=Path, help="a folder for the cases; kept and used again")

@@ -25,7 +25,7 @@ def plan(
     trials: Annotated[int, typer.Option("--trials", metavar="N", min=1, help="Trials per arm.")] = 5,
     company: Annotated[
         int, typer.Option("--company", metavar="N", min=0, help="Other requests of a scene, at the most.")
-    ] = 12,
+    ] = 24,
     window: Annotated[
         int, typer.Option("--window-ms", metavar="N", min=0, help="How long before the recipient others count as near.")
     ] = 30_000,

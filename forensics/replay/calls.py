@@ -29,8 +29,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Call:
-    """One call as logged. Times in UTC microseconds; `started_us`, `ended_us`: of its run, where the timeline has one.
-    `assumed`: fields of the plan that the logs do not tell."""
+    """One call as logged. Times in UTC microseconds. `assumed`: fields of the plan that the logs do not tell."""
 
     request: int
     tenant_id: str | None
@@ -40,8 +39,6 @@ class Call:
     parts: tuple[Part, ...]
     received_us: int | None
     finished_us: int | None
-    started_us: int | None
-    ended_us: int | None
     aborted: bool
     tokens_at_end: int | None
     prompt_tokens: int | None
@@ -108,8 +105,6 @@ def _call(row: dict[str, Any], texts: Sequence[tuple[str, str, int, str]]) -> Ca
         parts=parts,
         received_us=row["received_us"],
         finished_us=row["finished_us"],
-        started_us=row["started_us"],
-        ended_us=row["ended_us"],
         aborted=aborted,
         tokens_at_end=row["tokens_at_end"],
         prompt_tokens=row["prompt_tokens"],

@@ -3,9 +3,6 @@
 The company of a leak: requests in flight on its worker near the recipient or the source, those first that the timeline
 ties to one of the two (slot, aborts before the leak, a shared beginning, forward passes), up to a limit. The company of
 its control: as many ordinary requests of other tenants, from another time, that ended by themselves.
-
-Where neighbours are left out, nobody stands in line as in the incident: a request comes when it was let in then, after
-those that had made room for it.
 """
 
 from __future__ import annotations
@@ -108,7 +105,7 @@ def scene_of(case: Case, chosen: Chosen, company: int, window_ms: int) -> Scene 
     if len(ranked) > company:
         notes.append(f"{len(ranked) - company} of {len(ranked)} neighbours are left out (--company {company})")
     kept = [calls[row[0]] for row in ranked[:company]]
-    placed, timed = _placed([*(calls[source] for source in sources), *kept, recipient], whole=len(kept) == len(ranked))
+    placed, timed = _placed([*(calls[source] for source in sources), *kept, recipient])
     if not timed:
         notes.append("arrival times are not in the logs: the source is sent first, the recipient last")
     return Scene(
@@ -142,45 +139,28 @@ def _weight(row: Sequence[object], recipient: Call, call: Call) -> int:
     )
 
 
-def _placed(calls: Sequence[Call], *, whole: bool) -> tuple[tuple[Placed, ...], bool]:
+def _placed(calls: Sequence[Call]) -> tuple[tuple[Placed, ...], bool]:
     """Calls in order of arrival, stretches of idleness shortened; whether the order is that of the logs."""
     if any(call.received_us is None for call in calls):
         # In the order given: sources, company, recipient.
         return tuple(Placed(call, place * 50, ()) for place, call in enumerate(calls)), False
-    stays = sorted((_stay(call, calls, whole) for call in calls), key=lambda stay: (stay.came, stay.call.request))
+    ordered = sorted(calls, key=lambda call: (call.received_us or 0, call.request))
     placed: list[Placed] = []
-    start, busy, cut = stays[0].came, stays[0].came, 0
-    for stay in stays:
-        cut += max(stay.came - busy - IDLE_MS * 1000, 0)
-        busy = max(busy, stay.came, stay.ended or 0)
-        placed.append(Placed(stay.call, (stay.came - start - cut) // 1000, _after(stay, stays)))
+    start, busy, cut = ordered[0].received_us or 0, ordered[0].received_us or 0, 0
+    for call in ordered:
+        received = call.received_us or 0
+        cut += max(received - busy - IDLE_MS * 1000, 0)
+        busy = max(busy, received, call.finished_us or 0)
+        placed.append(Placed(call, (received - start - cut) // 1000, _after(call, ordered)))
     return tuple(placed), True
 
 
-@dataclass(frozen=True)
-class _Stay:
-    """From when to when a call counts as being there; UTC microseconds."""
-
-    call: Call
-    came: int
-    ended: int | None
-
-
-def _stay(call: Call, calls: Sequence[Call], whole: bool) -> _Stay:
-    """From arrival to end; from admission to release where the line was another one. An id that two calls share is
-    known to the front end from arrival on."""
-    shared = any(one.rid == call.rid and one is not call for one in calls)
-    if whole or shared or call.started_us is None:
-        return _Stay(call, call.received_us or 0, call.finished_us)
-    return _Stay(call, call.started_us, call.ended_us)
-
-
-def _after(stay: _Stay, stays: Sequence[_Stay]) -> tuple[int, ...]:
-    """Calls that had ended when one came, without those that had ended before another of them came."""
-    ended = [(one.call.request, one.came, one.ended) for one in stays if one.ended is not None and one is not stay]
-    before = [one for one in ended if one[2] <= stay.came]
-    latest = max((came for _, came, _ in before), default=0)
-    return tuple(sorted(request for request, _, end in before if end > latest))
+def _after(call: Call, calls: Sequence[Call]) -> tuple[int, ...]:
+    """Calls that had ended when `call` came, without those that had ended before another of them came."""
+    received = call.received_us or 0
+    ended = [one for one in calls if one.finished_us is not None and one.finished_us <= received and one is not call]
+    latest = max((one.received_us or 0 for one in ended), default=0)
+    return tuple(sorted(one.request for one in ended if (one.finished_us or 0) > latest))
 
 
 def _unrelated(case: Case, placed: Sequence[Placed], recipient: Call, sources: Sequence[Call]) -> tuple[Placed, ...]:

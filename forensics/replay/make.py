@@ -37,7 +37,7 @@ class Parameters:
     fragments: tuple[str, ...] = ()
     most: int = 3
     trials: int = 5
-    company: int = 12
+    company: int = 24
     window_ms: int = 30_000
     seed: int = 1
     tokenizer: Path | None = None

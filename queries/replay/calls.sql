@@ -1,6 +1,5 @@
 -- question: what do the logs tell of how each of these calls was made and how it ended?
--- inputs:   joined_requests, requests, request_settings, interrupted_requests, engine_events, engine_rids, batches, batch_members,
---           residencies
+-- inputs:   joined_requests, requests, request_settings, interrupted_requests, engine_events, engine_rids, batches, batch_members
 -- grain:    one row per request
 -- parameters: requests (list)
 -- order:    request
@@ -42,17 +41,6 @@ decoded AS (
     INNER JOIN batches AS b ON b.batch = m.batch
     WHERE b.kind = 'decode' AND list_contains($requests, m.request)
     GROUP BY m.request
-),
-runs AS (
-    -- A stay in a slot tells best when a call ran; of a call with several stays, one time tells nothing.
-    SELECT
-        request,
-        arg_min(epoch_us("start"), list_position(['slot', 'run'], phase)) AS started_us,
-        arg_min(epoch_us("end"), list_position(['slot', 'run'], phase)) AS ended_us
-    FROM residencies
-    WHERE phase IN ('slot', 'run') AND list_contains($requests, request)
-    GROUP BY request
-    HAVING count(*) = count(DISTINCT phase)
 )
 SELECT
     a.request,
@@ -62,8 +50,6 @@ SELECT
     a.model,
     epoch_us(a.received_at) AS received_us,
     epoch_us(a.finished_at) AS finished_us,
-    CASE WHEN r.started_us >= epoch_us(a.received_at) THEN r.started_us END AS started_us,
-    CASE WHEN r.started_us >= epoch_us(a.received_at) THEN r.ended_us END AS ended_us,
     a.prompt_tokens,
     a.completion_tokens,
     a.stream,
@@ -80,5 +66,4 @@ LEFT JOIN ids AS i ON i.request = a.request
 LEFT JOIN (SELECT DISTINCT request, how FROM interrupted_requests WHERE how = 'aborted') AS x ON x.request = a.request
 LEFT JOIN counted AS c ON c.request = a.request
 LEFT JOIN decoded AS d ON d.request = a.request
-LEFT JOIN runs AS r ON r.request = a.request
 ORDER BY a.request

@@ -282,35 +282,6 @@ def test_company_is_bounded_and_the_slot_comes_first(world: World, tmp_path: Pat
         assert any("1 of 2 neighbours are left out" in line for line in plan.assumed)
 
 
-def queued(world: World, tmp_path: Path, company: int) -> tuple[Plan, PlannedRequest, str]:
-    """The plan where the recipient stood in line while the source ran, the recipient in it, and the source's key."""
-    world.builder.joined[world.recipient]["received_at"] = at(2)
-    world.builder.request("req-more", "tenant-two", 1.5, 9, prompt="Which bridges cross the Adda?")
-    with world.write(tmp_path / "case") as case:
-        plan, _ = make_plan(case, Parameters(company=company))
-    (leak,) = plan.leaks
-    return plan, plan.request(leak.recipient), leak.sources[0]
-
-
-def test_with_all_of_its_company_a_request_comes_when_it_came(world: World, tmp_path: Path) -> None:
-    plan, recipient, _ = queued(world, tmp_path, 2)
-    assert not any("left out" in note for note in plan.assumed)
-    assert (recipient.at_ms, recipient.after) == (2000, ())
-
-
-def test_without_all_of_its_company_it_comes_when_it_was_let_in(world: World, tmp_path: Path) -> None:
-    plan, recipient, source = queued(world, tmp_path, 1)
-    assert any("1 of 2 neighbours are left out" in note for note in plan.assumed)
-    assert (recipient.at_ms, recipient.after) == (4600, (source,))
-
-
-def test_an_id_that_two_calls_share_is_known_from_arrival_on(world: World, tmp_path: Path) -> None:
-    for request in (world.source, world.recipient):
-        world.builder.requests[request].update(request_id="job-1", vantage="engine")
-    _, recipient, _ = queued(world, tmp_path, 1)
-    assert (recipient.at_ms, recipient.after) == (2000, ())
-
-
 def test_fragments_are_chosen_by_name_or_the_clearest(world: World, tmp_path: Path) -> None:
     world.builder.fragment("F-none", world.recipient, 0, 4, [], machine_verdict="undetermined", kind="undetermined")
     with world.write(tmp_path / "case") as case:

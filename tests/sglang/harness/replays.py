@@ -27,7 +27,7 @@ from tests.sglang.harness.traffic import PAIRS
 SAMPLES = Path(__file__).resolve().parents[3] / "sample_logs"
 FAULTS = ("slot_reuse", "cross_salt", "poisoned_prefix", "shifted", "duplicate_rid")
 ARMS = (ALONE, CONTROL, ORIGINAL)
-COMPANY = 12  # requests beside the recipient, as `replay plan` has it
+COMPANY = Parameters().company
 SPEED = 20.0  # the captured times are those of a busy machine; what waited for what is kept at any speed
 
 
