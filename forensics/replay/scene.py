@@ -25,6 +25,7 @@ from forensics.replay.replies import Nonsense, Reply
 SETTLE = 0.25  # seconds between the last request of a paused scene and the end of the pause
 SENDING = 5.0  # seconds that a request may take to be on its way before the next one starts
 NOTICED = 0.05  # seconds until an engine has let go of a request that was aborted
+POLL = 0.5  # seconds between two looks at what still runs
 HANGS = 6.0  # seconds that a request waits whose twin of the same id was answered
 CLEANING = 30.0  # seconds to bring a server back after an interruption
 
@@ -116,7 +117,7 @@ class Scene:
             await asyncio.sleep(max(due - time.monotonic(), 0))
             # Of those of the same millisecond some may come later in the order: they are not waited for.
             for former in (by_key[key] for key in one.one.after if key in by_key and by_key[key].task is not None):
-                await former.ended.wait()
+                await self._until_ended(former)
                 if former.cancelled:
                     await asyncio.sleep(former.done + NOTICED - time.monotonic())
             due = max(due, time.monotonic())
@@ -185,20 +186,29 @@ class Scene:
                 await self._client.abort(one.rid)
 
     async def _ends(self) -> None:
-        """Until all have ended. A request whose twin of the same id was answered is given up after a while."""
+        """Until all have ended, or the server is gone."""
         tasks = {one.task: one for one in self._all if one.task is not None}
         waiting = set(tasks)
         while waiting:
-            ended, waiting = await asyncio.wait(waiting, timeout=0.5, return_when=asyncio.FIRST_COMPLETED)
-            now = time.monotonic()
+            ended, waiting = await asyncio.wait(waiting, timeout=POLL, return_when=asyncio.FIRST_COMPLETED)
             for task in waiting:
-                one = tasks[task]
-                twins = [other for other in self._all if other.rid == one.rid and other is not one and other.answered]
-                if twins and now - max(twin.done for twin in twins) > HANGS and not one.hung:
-                    one.hung = True
-                    task.cancel()
+                self._give_up(tasks[task])
             if any(_fault(tasks[task]) for task in ended):
                 return
+
+    async def _until_ended(self, one: _Running) -> None:
+        while not one.ended.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(one.ended.wait(), POLL)
+            self._give_up(one)
+
+    def _give_up(self, one: _Running) -> None:
+        """End a request whose twin of the same id was answered a while ago: it will not be."""
+        twins = [other for other in self._all if other.rid == one.rid and other is not one and other.answered]
+        waiting = one.task is not None and not one.task.done() and not one.hung
+        if one.task is not None and waiting and twins and time.monotonic() - max(t.done for t in twins) > HANGS:
+            one.hung = True
+            one.task.cancel()
 
     # -- before and after ------------------------------------------------------------------------------------------
 

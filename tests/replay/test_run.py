@@ -14,6 +14,7 @@ from forensics.case.errors import LimitHit, UsageError
 from forensics.case.store import Case
 from forensics.replay import run as room
 from forensics.replay import scene
+from forensics.replay.records import read_trials
 from forensics.replay.run import Options, ordered
 from forensics.replay.whole import Replayed, replay
 from tests.support.fake_sglang_server import FakeServer, Fault
@@ -124,6 +125,23 @@ def test_two_requests_of_one_id(tmp_path: Path, server: FakeServer) -> None:
     shared = [rid for rid in sent if rid.startswith("shared-")]
     assert len(shared) == 6 and len(set(shared)) == 3
     assert len({rid for rid in sent if not rid.startswith("shared-")}) == len(sent) - 6
+
+
+def test_who_waits_for_a_request_that_hangs_waits_no_longer_than_the_rest(tmp_path: Path, server: FakeServer) -> None:
+    server.fault.duplicate, server.fault.step = True, 0.02
+    requests = (
+        request(SOURCE, rid="shared"),
+        request(RECIPIENT, at_ms=5, rid="shared"),
+        request(COMPANY, at_ms=6, after=(SOURCE,)),
+    )
+    arms = (arm("original", SOURCE, RECIPIENT, COMPANY, trials=1),)
+    made = plan(requests, arms, leaks=(_leak(unrelated=()),))
+    path = in_case(tmp_path / "case", made)
+    replay(path, Options(server.url, seconds=60.0))
+    (trial,) = read_trials(path.parent / "trials.jsonl")
+    ends = {one.key: (one.outcome, one.done_ms) for one in trial.requests}
+    assert ends[SOURCE][0] == "hung" and ends[COMPANY][0] == "finished"
+    assert trial.ms < 30_000
 
 
 def test_a_release_that_refuses_duplicate_ids_is_no_failure(tmp_path: Path, server: FakeServer) -> None:
