@@ -39,7 +39,7 @@ from forensics.attribution.holdings import World
 from forensics.attribution.texts import Texts
 from forensics.attribution.told import Told
 from forensics.text.fingerprint import GRAM, GUARANTEE, WINDOW
-from forensics.text.fold import Units
+from forensics.text.fold import Units, holds
 from forensics.text.match import weights
 from forensics.text.runs import COVER_GRAM, Run, covered, runs, total_weight
 
@@ -360,17 +360,9 @@ class _Maker:
         """Does a token shorter than a cover gram stand in the own prompt?"""
         if end - start >= COVER_GRAM:
             return False
-        needle = self.folded.units[start:end].tobytes()
-        return any(_contains(self.texts.units(content), needle) for content in self.prompts)
+        needle = self.folded.units[start:end]
+        return any(holds(self.texts.units(content).tobytes(), needle) for content in self.prompts)
 
 
 def _precedence(holder: Holder) -> float:
     return (holder.start - holder.end) * (SUPPLIER_LEAD if holder.side == 0 else 1.0)
-
-
-def _contains(text: Units, needle: bytes) -> bool:
-    data = text.tobytes()
-    at = data.find(needle)
-    while at >= 0 and at % 4:
-        at = data.find(needle, at + 1)
-    return at >= 0

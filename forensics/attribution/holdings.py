@@ -153,6 +153,14 @@ class World:
     is_response: npt.NDArray[np.bool_]
     is_prompt: npt.NDArray[np.bool_]
 
+    def sent_bytes(self) -> Ints:
+        """Bytes that each unit supplied; the last place is that of no unit."""
+        content = np.repeat(np.arange(self.text_bytes.size), np.diff(self.holdings.of_content))
+        total = np.zeros(len(self.requests.unit_names) + 1, dtype=np.int64)
+        supplied = self.holdings.supplied < LATE
+        np.add.at(total, self.holdings.unit[supplied], self.text_bytes[content[supplied]])
+        return total
+
 
 def load_world(case: Case) -> World:
     """Read requests and uses of a case. Memory: about 100 bytes a use."""

@@ -19,7 +19,7 @@ from forensics.attribution.holdings import World
 from forensics.attribution.rare_names import RareNames
 from forensics.attribution.texts import Texts
 from forensics.text.characters import character_model
-from forensics.text.fold import Units
+from forensics.text.fold import holds
 from forensics.text.keys import among, distinct
 from forensics.text.names import LOWER, PAIR, PLAIN_PAIR
 from forensics.text.words import Keys, Words, pairs, terms
@@ -181,21 +181,13 @@ def _in_own(texts: Texts, group: Group, place: Place, own: list[int]) -> bool:
     units = texts.folded(group.content).units
     inside = found.within(place.start, place.end)
     if bool(found.single[inside].any()):
-        return any(_holds(texts.folded(key).units, units[place.start : place.end]) for key in own)
+        return any(holds(texts.folded(key).units.tobytes(), units[place.start : place.end]) for key in own)
     for i in range(inside.start, inside.stop):
         low, high = int(found.starts[i]), int(found.ends[i])
         stem = units[low : high - SUFFIX] if high - low - SUFFIX >= STEM else units[low:high]
-        if high - low >= SHORTEST and any(_holds(texts.folded(key).units, stem) for key in own):
+        if high - low >= SHORTEST and any(holds(texts.folded(key).units.tobytes(), stem) for key in own):
             return True
     return False
-
-
-def _holds(text: Units, needle: Units) -> bool:
-    data, wanted = text.tobytes(), needle.tobytes()
-    at = data.find(wanted)
-    while at >= 0 and at % 4:
-        at = data.find(wanted, at + 1)
-    return at >= 0
 
 
 def terms_of_names(texts: Texts, group: Group) -> Keys:

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from forensics.attribution.holdings import LATE, World
+from forensics.attribution.holdings import World
 from forensics.attribution.name_places import Group
 
 BYTES_A_TOKEN = 8.0
@@ -21,12 +21,7 @@ class Prices:
     def __init__(self, world: World) -> None:
         requests, uses = world.requests, world.uses
         units = len(requests.unit_names)
-        sent = np.zeros(units + 1)
-        holdings = world.holdings
-        content = np.repeat(np.arange(world.text_bytes.size), np.diff(holdings.of_content))
-        supplied = holdings.supplied < LATE
-        np.add.at(sent, holdings.unit[supplied], world.text_bytes[content[supplied]].astype(np.float64))
-        self.tokens = np.log2(np.maximum(2.0, sent / BYTES_A_TOKEN))
+        self.tokens = np.log2(np.maximum(2.0, world.sent_bytes() / BYTES_A_TOKEN))
         responses = max(2, int(np.unique(uses.request[uses.side == 1]).size))
         self.pairs = math.log2(responses) + math.log2(max(2, units))
         self.pairs_beside = min(self.pairs, 1.0 + math.log2(max(2.0, _pairs_in_flight(world))))

@@ -44,7 +44,7 @@ from forensics.attribution.name_prices import Prices
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.rare_names import RareNames, find_rare_names
 from forensics.attribution.sources import Source, locate, rank
-from forensics.attribution.strength import Counts, Strength, count_background, keys_between, measure
+from forensics.attribution.strength import ODD_BITS, Counts, Strength, count_background, keys_between, measure
 from forensics.attribution.texts import Texts
 from forensics.text.names import LOWER, PLAIN, PLAIN_PAIR, START
 from forensics.text.runs import total_weight
@@ -57,10 +57,6 @@ TRIED = ("own_material", "echo", "shared", "same_question", "too_weak")
 # Bits that a unit of these scripts can count at most: the shipped model has read little of them, and finds all odd.
 _MOST = dict.fromkeys(SCRIPTS, 3.3) | {"digit": 3.4, "latin": 5.2, "kana": 4.5, "hangul": 6.5, "han": 8.0}
 MOST_BITS = np.array([_MOST[name] for name in SCRIPTS])
-ODD_BITS = (
-    3.5  # a unit, from which a word in small letters may be an invented one rather than a rare one, and so may one
-)
-# that has its capital where any word would have it
 UNNAMED_UNITS = 12  # units of a name that is reported though nobody can be named for it: shorter ones are everywhere
 LEAST_BITS = 4.0  # net, where decoys bear it out
 DECOY_SHARE = 0.2  # decoys that do as well, for each target, above which nothing is reported

@@ -32,6 +32,7 @@ MIN_TENANTS = 2
 MAX_CELLS = 50_000_000  # keys x units counted at a time (200 MB)
 MAX_TERMS = 4000  # terms of a prompt that kinship looks at
 SPACED_OUT = 0.6  # share of gaps between letters above which they are not word boundaries
+ODD_BITS = 3.5  # a unit, from which a word is rather an invented one than a rare one
 TERM_BITS = 8.0  # a term worth less says nothing about what a text is about,
 COMMON_TENANTS = 2  # nor does one that more than this many other tenants use,
 COMMON_SHARE = 0.05  # or more than this share of them

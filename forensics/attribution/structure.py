@@ -25,14 +25,14 @@ from forensics.attribution.candidates import Candidate, Excluded, Holder, prompt
 from forensics.attribution.corpus import Corpus, TextBatch
 from forensics.attribution.findings import Evidence, Judged
 from forensics.attribution.hits import DECOY, SUPPLIED, find_hits
-from forensics.attribution.holdings import LATE, Ints, World
+from forensics.attribution.holdings import Ints, World
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.seeds import NO_CONTEXT, NO_KINDS, Rows
 from forensics.attribution.sources import locate, rank
-from forensics.attribution.strength import Strength
+from forensics.attribution.strength import ODD_BITS, Strength
 from forensics.attribution.texts import Texts
 from forensics.text.characters import character_model
-from forensics.text.fold import Folded, Units
+from forensics.text.fold import Folded, holds
 from forensics.text.labels import Labels, asked, shown
 from forensics.text.runs import total_weight
 from forensics.text.seed_search import SeedTable
@@ -42,11 +42,11 @@ STRATUM = "structure"
 TRIED = ("own_material", "shared", "common_schema", "too_weak")
 FEW = 4  # tenants that may hold a label: victims count, since models give labels of ordinary words to many,
 MANY = 12  # and that may hold one with a word that nobody would think of (reference: what more hold says nothing)
-ODD_BITS = 3.5  # a unit of such a word, from which it is rather an invented word than a rare one (`names`),
-ODD_WORD_BITS = 20.0  # and of all of it: `slack` in `send_slack_message` has 18
+ODD_WORD_BITS = 20.0  # of such a word, and ODD_BITS a unit: `slack` in `send_slack_message` has 18
 MIN_LABELS = 3  # that agree,
 MIN_SHARE = 0.5  # and share of the response's labels that they are
 LEAST_BITS, OVERWHELMING = 10.0, 80.0
+BYTES_A_LABEL = 16.0  # of what a tenant supplied: it holds one label for so many at most
 CELLS = 1 << 20
 # Keys of common schemas (OpenAI, JSON Schema, REST) and headings of every template, folded.
 COMMON = frozenset(
@@ -157,7 +157,7 @@ def _hits(corpus: Corpus, parameters: Parameters) -> tuple[pl.DataFrame, Ints, I
         return keys, asked(buffer, offsets, table)
 
     parts = [*kept, *corpus.over(world.is_prompt, look)]
-    return of_one_tenant(world, table, parts, parameters), counts[world.is_response], sent_bytes(world)
+    return of_one_tenant(world, table, parts, parameters), counts[world.is_response], world.sent_bytes()
 
 
 def of_one_tenant(
@@ -206,16 +206,6 @@ def _taken(found: Labels, rows: npt.NDArray[np.bool_]) -> Labels:
     return Labels(found.hashes[rows], found.documents[rows], found.starts[rows], found.ends[rows])
 
 
-def sent_bytes(world: World) -> Ints:
-    """Bytes that each unit supplied; labels are taken to be one in sixteen of them at most."""
-    holdings = world.holdings
-    content = np.repeat(np.arange(world.text_bytes.size), np.diff(holdings.of_content))
-    total = np.zeros(len(world.requests.unit_names) + 1, dtype=np.int64)
-    supplied = holdings.supplied < LATE
-    np.add.at(total, holdings.unit[supplied], world.text_bytes[content[supplied]])
-    return total
-
-
 def schemas_of(world: World, requests: set[int]) -> dict[int, list[int]]:
     """Tool schemas of the given requests, which `prompts_by_request` leaves out."""
     found: dict[int, list[int]] = {}
@@ -234,7 +224,7 @@ def _group(
     content = int(part["content"][0])
     folded = texts.folded(content)
     own = [texts.folded(key).units.tobytes() for key in prompts.get(int(world.uses.request[use]), ())]
-    price = math.log2(max(2.0, float(sent[holder]) / 16.0))
+    price = math.log2(max(2.0, float(sent[holder]) / BYTES_A_LABEL))
     worth: dict[int, float] = {}
     spans, others = [], []
     columns = ("start", "end", "other", "other_start", "seed", "holders")
@@ -275,14 +265,6 @@ def odd_word(texts: Texts, content: int, start: int, end: int) -> bool:
         if label_bits(folded, low, high) >= max(ODD_WORD_BITS, ODD_BITS * (high - low)):
             return True
     return False
-
-
-def holds(text: bytes, needle: Units) -> bool:
-    wanted = needle.tobytes()
-    at = text.find(wanted)
-    while at >= 0 and at % 4:
-        at = text.find(wanted, at + 1)
-    return at >= 0
 
 
 def _judge(world: World, texts: Texts, group: _Group, groups: list[_Group]) -> Judged | Excluded:

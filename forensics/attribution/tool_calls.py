@@ -29,16 +29,16 @@ from forensics.attribution.parameters import Parameters
 from forensics.attribution.sources import locate, rank
 from forensics.attribution.strength import Strength
 from forensics.attribution.structure import (
+    BYTES_A_LABEL,
     FEW,
     STRATUM,
-    holds,
     label_bits,
     odd_word,
     of_one_tenant,
     schemas_of,
-    sent_bytes,
 )
 from forensics.attribution.texts import Texts
+from forensics.text.fold import holds
 from forensics.text.labels import Labels, asked
 from forensics.text.runs import total_weight
 from forensics.text.seed_search import SeedTable
@@ -130,7 +130,7 @@ def _measured(
         [*prompts.get(request, ()), *schemas.get(request, ())]
         for request in (int(uses.request[r["use"]]) for r in rows)
     ]
-    sent = sent_bytes(world)
+    sent = world.sent_bytes()
     pairs = math.log2(max(2, seeds.size)) + math.log2(max(2, len(requests.unit_names)))
     found: list[_Call] = []
     for batch in texts.batches([{row["content"], *held} for row, held in zip(rows, own, strict=True)]):
@@ -146,7 +146,7 @@ def _measured(
             holder = Holder(
                 row["other"], row["holder"], 0, start, end, row["other_start"], row["other_start"] + length, length
             )
-            charge = math.log2(max(2.0, float(sent[row["holder"]]) / 16.0)) + pairs
+            charge = math.log2(max(2.0, float(sent[row["holder"]]) / BYTES_A_LABEL)) + pairs
             callers = _callers(world, contents[seeds == row["seed"]], int(requests.unit[uses.request[row["use"]]]))
             bits = label_bits(texts.folded(row["content"]), start, end)
             found.append(

@@ -25,6 +25,15 @@ Units = npt.NDArray[np.uint32]
 Ints = npt.NDArray[np.int64]
 
 
+def holds(units: bytes, needle: Units) -> bool:
+    """Whether a run of units stands in others, given as their bytes."""
+    wanted = needle.tobytes()
+    at = units.find(wanted)
+    while at >= 0 and at % 4:
+        at = units.find(wanted, at + 1)
+    return at >= 0
+
+
 @dataclass(frozen=True)
 class FoldTable:
     """`table[code point]`: 0 dropped, below EXPANSION_BASE a unit, above it a row of `expansions` (0 padded)."""
