@@ -112,7 +112,6 @@ class BlockColumns:
                 _json(event.attributes),
             )
         )
-
         if event.blocks is not None:
             blocks = event.blocks
             self._kv.append((place.offset, event.at, event.worker, *_KV_VALUES(blocks), len(blocks.hashes)))

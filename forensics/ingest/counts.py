@@ -40,6 +40,16 @@ def number(text: str) -> Number | None:
         return None
 
 
+def whole(value: object, most: int = 1 << 53) -> int | None:
+    """A count that a JSON field gives as such: a whole number from 0 to below `most`; None for anything else.
+
+    From 2 to the 53rd on, readers of JSON do not agree on what a number is.
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < most:
+        return value
+    return None
+
+
 def named(parts: Iterable[str]) -> dict[str, Number]:
     """The counts in `parts`, each `name: value unit` or `value name`."""
     counts: dict[str, Number] = {}

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from forensics.ingest import bodies
-from forensics.ingest.counts import Number, number
+from forensics.ingest.counts import Number, number, whole
 from forensics.ingest.record import EngineEvent, Record, Text
 
 # The names that the server gives its numbers; the text of a token, which DEBUG lines hold, must not become one.
@@ -172,8 +172,8 @@ def body_facts(record: Record, request: dict[str, Any] | None, response: dict[st
         if response["content"]:
             texts.append(("response", "choices[0].content", "response", response["content"]))
         record.response_state = "full"
-        record.prompt_tokens = _count(response.get("tokens_evaluated"))
-        record.completion_tokens = _count(response.get("tokens_predicted"))
+        record.prompt_tokens = whole(response.get("tokens_evaluated"))
+        record.completion_tokens = whole(response.get("tokens_predicted"))
         reason = response.get("stop_type")
         record.finish_reason = reason if isinstance(reason, str) and reason else None
         slot = response.get("id_slot")
@@ -185,9 +185,5 @@ def body_facts(record: Record, request: dict[str, Any] | None, response: dict[st
     timings = response.get("timings")
     if isinstance(timings, dict):
         record.cached_tokens = (
-            record.cached_tokens if record.cached_tokens is not None else _count(timings.get("cache_n"))
+            record.cached_tokens if record.cached_tokens is not None else whole(timings.get("cache_n"))
         )
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40 else None

@@ -204,9 +204,10 @@ class Scene:
 
     def _give_up(self, one: _Running) -> None:
         """End a request whose twin of the same id was answered a while ago: it will not be."""
+        if one.task is None or one.task.done() or one.hung:
+            return
         twins = [other for other in self._all if other.rid == one.rid and other is not one and other.answered]
-        waiting = one.task is not None and not one.task.done() and not one.hung
-        if one.task is not None and waiting and twins and time.monotonic() - max(t.done for t in twins) > HANGS:
+        if twins and time.monotonic() - max(twin.done for twin in twins) > HANGS:
             one.hung = True
             one.task.cancel()
 

@@ -83,13 +83,13 @@ def _by_events(
     """Why events do not judge each row, or `used`: then what they say stands in `judged`."""
     import numpy as np
 
-    from forensics.timeline.cache_events import Facts, judge
+    from forensics.timeline.cache_events import NEVER, Facts, judge
 
     own = _namespaces(calls)
     adapter, extra = (np.array([bool(key) for key in calls[name].to_pylist()]) for name in ("adapter", "extra_key"))
     received, at, finished = (_times(calls, f"engine_{name}_us") for name in ("received", "at", "finished"))
     started = _times(calls, "engine_started_us")
-    known = started < np.iinfo(np.int64).max
+    known = started < NEVER
     earliest, latest = np.where(known, started, received), np.where(known, started, at)
     cached, prompt = _counts(calls, "cached_tokens"), _counts(calls, "prompt_tokens")
     salts: list[str] = calls["salt"].to_pylist()

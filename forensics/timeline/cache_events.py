@@ -21,7 +21,7 @@ import numpy.typing as npt
 from forensics.timeline.cache_tree import Flags, Ints, Stream, chain
 from forensics.timeline.prefixes import token_hashes
 
-_NEVER = np.iinfo(np.int64).max
+NEVER = np.iinfo(np.int64).max  # the time of what is not known
 _MOST_SIZES = 8  # of blocks: every prompt is hashed once for each
 Pieces = Iterable[tuple[int, bytes, bytes]]  # row, tokens of the prompt, tokens of the answer: four bytes each
 
@@ -145,7 +145,7 @@ def _others(
     """
     longest = 0
     for row in range(len(received)):
-        longest = max(longest, finished[row] - received[row]) if finished[row] < _NEVER else _NEVER
+        longest = max(longest, finished[row] - received[row]) if finished[row] < NEVER else NEVER
     sent = np.zeros(len(wanted), dtype=np.bool_)
     ends = np.zeros(len(wanted), dtype=np.bool_)
     for i in range(len(wanted)):
@@ -157,7 +157,7 @@ def _others(
                 row = rows[order[k]]
                 if step > 0 and received[row] > latest[own]:
                     break
-                if step < 0 and longest < _NEVER and received[row] < since[i] - longest:
+                if step < 0 and longest < NEVER and received[row] < since[i] - longest:
                     break
                 if finished[row] >= since[i] and earliest[row] < latest[own]:
                     sent[i] = True
@@ -176,7 +176,7 @@ def _stops(stream: Stream, times: Ints) -> tuple[Ints, Flags]:
 def _tied(stream: Stream, blocks: _Blocks, facts: Facts) -> Flags:
     """Per row, whether the last whole block of its prompt was stored in the stream while the call ran."""
     tied = np.zeros(len(facts.own), dtype=bool)
-    rows = np.flatnonzero((blocks.prompts > 0) & (facts.received < _NEVER))
+    rows = np.flatnonzero((blocks.prompts > 0) & (facts.received < NEVER))
     last = stream.number(blocks.chain[blocks.starts[rows] + blocks.prompts[rows] - 1])
     stop, _ = _stops(stream, facts.finished[rows])
     tied[rows], _ = stream.stored_between(last, stream.published(facts.received[rows]), stop)
@@ -208,7 +208,7 @@ def _judged(
     early, before = begin == 0, np.maximum(begin - 1, 0)
     missing = holes[stop] > holes[before]
     reasons[rows[missing]] = np.where(stream.ever[before[missing]], "gap", "began_warm")
-    reasons[rows[~there]] = np.where(facts.latest[rows[~there]] < _NEVER, "after_recording", "end_unknown")
+    reasons[rows[~there]] = np.where(facts.latest[rows[~there]] < NEVER, "after_recording", "end_unknown")
     reasons[rows[early]] = "before_recording"
     covered = ~(missing | early) & there
     rows, begin, stop = rows[covered], begin[covered], stop[covered]
@@ -225,7 +225,7 @@ def _judged(
 
     def reach(good: Flags) -> Ints:
         """How many first blocks of each row are good."""
-        return np.minimum(np.minimum.reduceat(np.where(good, _NEVER, place), offsets), sizes)
+        return np.minimum(np.minimum.reduceat(np.where(good, NEVER, place), offsets), sizes)
 
     places = np.empty(len(blocks.order), dtype=np.int64)
     places[blocks.order] = np.arange(len(places))

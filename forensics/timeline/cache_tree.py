@@ -19,7 +19,6 @@ import numpy.typing as npt
 from forensics.case.store import Case
 
 _SALTED = b"sglang-cache-salt-v1\0"
-_NEVER = np.iinfo(np.int64).max
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 

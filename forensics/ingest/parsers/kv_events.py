@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from forensics.ingest.counts import whole
 from forensics.ingest.envelope_keys import Object
 from forensics.ingest.record import STRUCTURE, Blocks, EngineEvent, FileContext, Item
 from forensics.ingest.timestamps import parse_time
@@ -34,7 +35,6 @@ _RANKS = ("attn_dp_rank", "data_parallel_rank", "dp_rank")
 _WORD = re.compile(r"[\w.:-]{1,80}")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{16}")
 _MOST_NUMBER = 1 << 31
-_MOST_SEQ = 1 << 53
 
 
 def may(keys: frozenset[str]) -> bool:
@@ -66,7 +66,7 @@ def parse(obj: Object, context: FileContext) -> Sequence[Item]:
     at = parse_time(obj["ts"], context)[0] if "ts" in obj else None
     at = at if at is not None else context.at
     rank = next((obj[key] for key in _RANKS if obj.get(key) is not None), None)
-    seq = _count(obj.get("seq"), _MOST_SEQ)
+    seq = whole(obj.get("seq"))
     host = obj.get("host")
     worker = host if isinstance(host, str) and _WORD.fullmatch(host) else context.worker or context.source
     given = obj.get("events")
@@ -77,7 +77,7 @@ def parse(obj: Object, context: FileContext) -> Sequence[Item]:
         if blocks is None:
             context.notice("unreadable_entry")
             continue
-        blocks.rank = _count(rank, _MOST_NUMBER)
+        blocks.rank = whole(rank, _MOST_NUMBER)
         event = _event(blocks, value)
         before = events[-1] if events else None
         if before is not None and before.blocks is not None and _follows(blocks, before.blocks):
@@ -90,7 +90,7 @@ def parse(obj: Object, context: FileContext) -> Sequence[Item]:
         else:
             events.append(event)
     if not told:
-        events = [EngineEvent(_SEEN, blocks=Blocks(_SEEN, 0, seq, _count(rank, _MOST_NUMBER)))]
+        events = [EngineEvent(_SEEN, blocks=Blocks(_SEEN, 0, seq, whole(rank, _MOST_NUMBER)))]
     for event in events:
         event.at, event.worker = at, worker
     return events or STRUCTURE
@@ -130,7 +130,7 @@ def _blocks(value: Object, ordinal: int, seq: int | None) -> Blocks | None:
                 return None
             blocks.hashes.append(number)
     blocks.parent = _hash(value.get("parent_block_hash"))
-    blocks.size = _count(value.get("block_size"), _MOST_NUMBER)
+    blocks.size = whole(value.get("block_size"), _MOST_NUMBER)
     medium = value.get("medium")
     blocks.medium = medium if isinstance(medium, str) and _WORD.fullmatch(medium) else None
     for key, name in _KEYS:
@@ -189,8 +189,3 @@ def _digest(value: object) -> str:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _count(value: object, most: int) -> int | None:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return value if whole and 0 <= value < most else None  # type: ignore[return-value,operator]

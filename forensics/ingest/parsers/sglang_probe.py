@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from forensics.ingest.counts import whole
 from forensics.ingest.envelope_keys import Object
 from forensics.ingest.record import EngineEvent, FileContext, Item, Reject
 from forensics.ingest.timestamps import parse_time
@@ -37,7 +38,6 @@ _MOST_PASSES = 100_000  # the probe writes a repeat after 200 passes at the late
 _MOST_ROWS = 65_536
 _MOST_RANGES = 16_384
 _MOST_ID = 512
-_MOST_NUMBER = 1 << 53
 
 
 def may(keys: frozenset[str]) -> bool:
@@ -62,19 +62,19 @@ def parse(obj: Object, context: FileContext) -> Sequence[Item]:
     if name not in _KNOWN:
         event.attributes["ev"] = name
     host = _word(obj.get("host")) or context.worker or context.source
-    data_rank = _count(obj.get("dp"))
+    data_rank = whole(obj.get("dp"))
     parts = [host, f"DP{data_rank}" if data_rank is not None else None]
     event.worker = " ".join(part for part in parts if part) or None
     for key, short in (("pid", "pid"), ("tp", "tp_rank"), ("dp", "dp_rank"), ("pp", "pp_rank")):
-        if (number := _count(obj.get(key))) is not None:
+        if (number := whole(obj.get(key))) is not None:
             event.attributes[short] = number
     rid = obj.get("rid")
     if isinstance(rid, str) and 0 < len(rid) <= _MOST_ID:
         event.request_id = rid
-    slot = _count(obj.get("slot"))
+    slot = whole(obj.get("slot"))
     event.slot = str(slot) if slot is not None else None
     for key in ("gen", "matched", "host", "node", "len", "new", "n", "out", "events", "dropped", "failed", "cost_us"):
-        if (number := _count(obj.get(key))) is not None:
+        if (number := whole(obj.get(key))) is not None:
             event.counts[key] = number
     read = _READERS.get(name)
     if read is not None:
@@ -92,7 +92,7 @@ def _repeat(event: EngineEvent, obj: Object, context: FileContext) -> None:
     """Passes `iteration` to `last`, from `from_us` to `at`, with the rows of the pass `batch`."""
     passes = obj.get("iter")
     ends = passes if isinstance(passes, list) and len(passes) == 2 else [None, None]
-    first, last, like = _count(ends[0]), _count(ends[1]), _count(obj.get("as"))
+    first, last, like = whole(ends[0]), whole(ends[1]), whole(obj.get("as"))
     if first is None or last is None or like is None or not like < first <= last < first + _MOST_PASSES:
         raise Reject("unrecognised_line")
     event.iteration, event.batch = first, _name(event, like)
@@ -104,7 +104,7 @@ def _repeat(event: EngineEvent, obj: Object, context: FileContext) -> None:
 
 
 def _batch(event: EngineEvent, obj: Object, context: FileContext) -> None:
-    event.iteration = _count(obj.get("iter"))
+    event.iteration = whole(obj.get("iter"))
     if event.iteration is not None:
         event.batch = _name(event, event.iteration)
     rows = obj.get("rows")
@@ -147,7 +147,7 @@ def _ranges(event: EngineEvent, value: object, context: FileContext) -> None:
     pairs: list[list[int]] = []
     for entry in value[:_MOST_RANGES]:
         ends = entry if isinstance(entry, list) and len(entry) == 2 else [entry, entry]
-        first, last = _count(ends[0]), _count(ends[1])
+        first, last = whole(ends[0]), whole(ends[1])
         if first is None or last is None or last < first:
             context.notice("unreadable_entry")
             continue
@@ -161,7 +161,7 @@ def _ranges(event: EngineEvent, value: object, context: FileContext) -> None:
 def _match(event: EngineEvent, obj: Object, context: FileContext) -> None:
     path = obj.get("node_path")
     if isinstance(path, list):
-        event.attributes["node_path"] = [node for node in map(_count, path[:1024]) if node is not None]
+        event.attributes["node_path"] = [node for node in map(whole, path[:1024]) if node is not None]
     for key in ("last_node_extra_key", "extra_key", "salt", "lora"):
         if digest := _digest(obj.get(key)):
             event.attributes[key] = digest
@@ -214,13 +214,8 @@ def _id(value: object) -> str | None:
     return value if isinstance(value, str) and 0 < len(value) <= _MOST_ID else None
 
 
-def _count(value: object) -> int | None:
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return value if whole and 0 <= value < _MOST_NUMBER else None  # type: ignore[return-value,operator]
-
-
 def _number(value: object) -> int:
-    found = _count(value)
+    found = whole(value)
     return -1 if found is None else found
 
 
