@@ -122,8 +122,7 @@ class Scene:
                     await asyncio.sleep(former.done + NOTICED - time.monotonic())
             due = max(due, time.monotonic())
             one.task = asyncio.create_task(self._one(one))
-            with suppress(TimeoutError):
-                await asyncio.wait_for(one.reply.sent.wait(), SENDING)
+            await _within(SENDING, one.reply.sent)
         await self._ends()
 
     async def _in_one_batch(self) -> None:
@@ -133,8 +132,7 @@ class Scene:
         go = asyncio.Event()
         for one in self._all:
             one.task = asyncio.create_task(self._one(one, go))
-            with suppress(TimeoutError):
-                await asyncio.wait_for(one.reply.sent.wait(), SENDING)
+            await _within(SENDING, one.reply.sent)
         await asyncio.sleep(SETTLE)
         await self._client.resume()
         self._paused = False
@@ -198,8 +196,7 @@ class Scene:
 
     async def _until_ended(self, one: _Running) -> None:
         while not one.ended.is_set():
-            with suppress(TimeoutError):
-                await asyncio.wait_for(one.ended.wait(), POLL)
+            await _within(POLL, one.ended)
             self._give_up(one)
 
     def _give_up(self, one: _Running) -> None:
@@ -268,6 +265,15 @@ class Scene:
 
     def _ms(self, moment: float) -> int:
         return max(round(1000 * (moment - self._began)), 0)
+
+
+async def _within(seconds: float, event: asyncio.Event) -> None:
+    """Wait for the event, and no longer than that. `asyncio.wait_for` of Python 3.11 loses an interruption that comes
+    together with the event.
+    """
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
 
 
 def _fault(one: _Running) -> BaseException | None:

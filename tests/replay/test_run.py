@@ -432,6 +432,19 @@ def test_a_second_run_of_the_same_plan_waits_for_nobody(tmp_path: Path, server: 
         assert trials.exists()  # --fresh puts nothing aside that another process writes
 
 
+def test_an_interruption_together_with_what_was_waited_for_is_not_lost() -> None:
+    async def interrupted() -> None:
+        event = asyncio.Event()
+        waiting = asyncio.create_task(scene._within(5.0, event))
+        await asyncio.sleep(0)
+        event.set()
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+
+    asyncio.run(interrupted())
+
+
 def test_ctrl_c_in_a_paused_scene_lets_the_server_go_on(tmp_path: Path, server: FakeServer) -> None:
     from forensics.replay.address import address
     from forensics.replay.client import Client
