@@ -83,9 +83,12 @@ def check_views(case: Case, files: Sequence[Outgoing], views: Sequence[View], al
 
     called = {path: set(every_gram(*pack(file.own), index.minimum).hashes.tolist()) for path, file in by_path.items()}
     first: dict[str, tuple[int, int, str]] = {}  # of each file: view, last unit of the first gram, request
-    for gram, contents in found[0].items():
-        part = slice(index.first[gram], index.first[gram + 1])
-        for row, unit in zip(index.documents[part].tolist(), index.positions[part].tolist(), strict=True):
+    grams = sorted(found[0])
+    stand = index.places(np.array(grams, dtype=np.int64))
+    for place, gram in enumerate(grams):
+        part = slice(stand.first[place], stand.first[place + 1])
+        contents = found[0][gram]
+        for row, unit in zip(stand.documents[part].tolist(), stand.positions[part].tolist(), strict=True):
             path = views[row].path
             if int(index.seeds.keys[gram]) in called[path] or first.get(path, (row + 1,))[:2] <= (row, unit):
                 continue

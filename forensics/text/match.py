@@ -15,16 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numba
 import numpy as np
 import numpy.typing as npt
 
-from forensics.text.fingerprint import _BASE, GRAM, Hashes, _powers, _winnow, mix
-from forensics.text.fold import Ints, Units, fold_bytes, fold_table, weight
+from forensics.text.fingerprint import _BASE, GRAM, Hashes, _grams, _longest, _powers, _winnow, mix
+from forensics.text.fold import Ints, Units, fold_bytes, fold_into, fold_table, weight
 from forensics.text.keys import among, distinct
-from forensics.text.seed_search import SeedTable, _probe
+from forensics.text.seed_search import SeedTable, _id, _probe
 
 MINIMUM = 32  # weight of a shared run that is sure to mean something: about 40 characters of English, 11 Han signs
 PLACES = 256  # places of one gram that `spans` follows on the indexed side; `hits` and `holders` know them all
@@ -90,32 +91,32 @@ def weights(units: Units) -> Ints:
 
 
 @dataclass(frozen=True)
+class Occurrences:
+    """Where indexed grams stand. `first[i]:first[i + 1]` are the places of the i-th of them, in order of the texts;
+    `documents` and `positions` as in Grams."""
+
+    first: Ints
+    documents: Rows
+    positions: Rows
+
+
+@dataclass(frozen=True)
 class Index:
-    """Texts to be looked for. `first[i]:first[i + 1]` are the places of the gram with SeedTable id i."""
+    """Texts to be looked for. Knows which grams they hold; where each stands is read again when it is asked for."""
 
     minimum: int
     buffer: Buffer
     offsets: Ints
     seeds: SeedTable
-    first: Ints
-    documents: Rows
-    positions: Rows
+    own: SeedTable
 
     @classmethod
     def over(cls, buffer: Buffer, offsets: Ints, minimum: int = MINIMUM, own: SeedTable | None = None) -> Index:
         """Index over the documents. Of grams that lie by half or more in `own` (a table over `every_gram` of texts that
         may be matched freely, in their default weight) no match is reported: a run counts from `minimum` on outside of
         such words, or with less than half of it in them."""
-        grams = every_gram(buffer, offsets, minimum)
-        kept = np.ones(grams.hashes.size, dtype=np.bool_)
-        if own is not None and own.keys.size:
-            kept = ~_mostly(buffer, offsets, grams, minimum, own)
-        hashes = grams.hashes[kept]
-        seeds = SeedTable.over(hashes)
-        ids = np.searchsorted(seeds.keys, hashes)
-        order = np.argsort(ids, kind="stable")
-        first = np.searchsorted(ids[order], np.arange(seeds.keys.size + 1)).astype(np.int64)
-        return cls(minimum, buffer, offsets, seeds, first, grams.documents[kept][order], grams.positions[kept][order])
+        own = SeedTable.over(np.zeros(0, dtype=np.int64)) if own is None else own
+        return cls(minimum, buffer, offsets, SeedTable.over(_outside(buffer, offsets, minimum, own).hashes), own)
 
     def hits(self, buffer: Buffer, offsets: Ints) -> tuple[Rows, Rows, Rows]:
         """Ids of indexed grams, and document and position of each place where one stands. Releases the GIL."""
@@ -127,19 +128,34 @@ class Index:
         )  # fmt: skip
         return found[0], found[1], found[2]
 
+    def places(self, ids: Rows | Ints) -> Occurrences:
+        """Where the grams with these ids (ascending, each once) stand in the indexed texts. One pass over those."""
+        wanted = SeedTable.over(self.seeds.keys[ids])
+        grams = _outside(self.buffer, self.offsets, self.minimum, self.own, wanted)
+        rows = wanted.ids(grams.hashes)
+        order = np.argsort(rows, kind="stable")
+        first = np.searchsorted(rows[order], np.arange(wanted.keys.size + 1)).astype(np.int64)
+        return Occurrences(first, grams.documents[order], grams.positions[order])
+
+    @cached_property
+    def _everywhere(self) -> Occurrences:
+        return self.places(np.arange(self.seeds.keys.size))
+
     def holders(self, gram: int) -> Rows:
         """Indexed documents that have the gram with this id, ascending, each once."""
-        return np.unique(self.documents[self.first[gram] : self.first[gram + 1]])
+        every = self._everywhere
+        return np.unique(every.documents[every.first[gram] : every.first[gram + 1]])
 
     def spans(self, buffer: Buffer, offsets: Ints) -> Spans:
         """All maximal runs that a document and an indexed text share. A gram that stands at more than PLACES places of
         the index is followed at the first of them only, so that runs of such repetitions come in several parts."""
         ids, documents, positions = self.hits(buffer, offsets)
-        counts = np.minimum(self.first[ids + 1] - self.first[ids], PLACES)
+        every = self._everywhere
+        counts = np.minimum(every.first[ids + 1] - every.first[ids], PLACES)
         row = np.repeat(np.arange(ids.size), counts)
-        place = self.first[ids][row] + np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        place = every.first[ids][row] + np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)
         document, position = documents[row].astype(np.int64), positions[row].astype(np.int64)
-        other, other_position = self.documents[place].astype(np.int64), self.positions[place].astype(np.int64)
+        other, other_position = every.documents[place].astype(np.int64), every.positions[place].astype(np.int64)
         diagonal = position - other_position
         order = np.lexsort((position, diagonal, other, document))
         document, position, other = document[order], position[order], other[order]
@@ -185,23 +201,63 @@ def containment(one: Hashes, other: Hashes) -> float:
     return float(among(first, second).sum()) / first.size if first.size else 0.0
 
 
-def _mostly(buffer: Buffer, offsets: Ints, grams: Grams, minimum: int, own: SeedTable) -> Mask:
-    """Which grams lie by half of their weight or more in words of our own?"""
+def _outside(buffer: Buffer, offsets: Ints, minimum: int, own: SeedTable, only: SeedTable | None = None) -> Grams:
+    """Every gram of weight `minimum` of which less than half of the weight lies in grams of `own`, in order; those in
+    `only` alone where it is given."""
     table = fold_table()
-    found = _probe(buffer, offsets, table.table, table.expansions, GRAM, _powers(GRAM), own.keys, own.slots, own.filter)
-    documents, positions = found[1], found[2]
-    result: Mask = np.zeros(grams.hashes.size, dtype=np.bool_)
-    touched = np.unique(documents)
-    # Both sides come document by document. Bounds of one type with them: else each search would copy all of them.
-    places = np.searchsorted(documents, touched), np.searchsorted(documents, touched, side="right")
-    held = touched.astype(grams.documents.dtype)
-    own_grams = np.searchsorted(grams.documents, held), np.searchsorted(grams.documents, held, side="right")
-    for row, document in enumerate(touched.tolist()):
-        units = fold_bytes(buffer[offsets[document] : offsets[document + 1]]).units
-        mask = marked(units, positions[places[0][row] : places[1][row]])
-        low, high = own_grams[0][row], own_grams[1][row]
-        _share(units, mask, grams.positions[low:high], minimum, result[low:high])
-    return result
+    wanted = own if only is None else only
+    found = _outer_grams(
+        buffer, offsets, table.table, table.expansions, GRAM, _powers(GRAM), own.keys, own.slots, own.filter, minimum,
+        _powers(minimum), only is not None, wanted.keys, wanted.slots, wanted.filter,
+    )  # fmt: skip
+    return Grams(*found)
+
+
+@numba.njit(cache=True, nogil=True)
+def _outer_grams(
+    buffer: Any, offsets: Any, table: Any, expansions: Any, own_gram: int, own_powers: Any, own_keys: Any,
+    own_slots: Any, own_words: Any, minimum: int, powers: Any, only: Any, keys: Any, slots: Any, words: Any,
+) -> Any:  # fmt: skip
+    # At most two units a byte; pages that are not used cost nothing.
+    capacity = 2 * (offsets[-1] - offsets[0]) + 1
+    hashes = np.empty(capacity, dtype=np.int64)
+    documents = np.empty(capacity, dtype=np.int32)
+    positions = np.empty(capacity, dtype=np.int32)
+    room = 2 * _longest(offsets) + 8
+    units = np.empty(room, dtype=np.uint32)
+    values = np.empty(room, dtype=np.uint64)
+    lengths = np.empty(room, dtype=np.uint8)
+    # Weight of all units and of those in own grams, before each unit.
+    whole = np.zeros(room + 1, dtype=np.int64)
+    inside = np.zeros(room + 1, dtype=np.int64)
+    n = 0
+    for document in range(offsets.size - 1):
+        size = fold_into(buffer, offsets[document], offsets[document + 1], table, expansions, units)
+        if own_keys.size > 0:
+            first = _grams(units, size, own_gram, own_powers, values, lengths)
+            reach = size  # the first unit of the own grams that end at this unit or behind it
+            for position in range(size - 1, -1, -1):
+                if position >= first and _id(values[position], own_keys, own_slots, own_words) >= 0:
+                    reach = min(reach, position - np.int64(lengths[position]) + 1)
+                inside[position + 1] = position >= reach
+            for position in range(size):
+                heavy = weight(units[position])
+                whole[position + 1] = whole[position] + heavy
+                inside[position + 1] = inside[position] + heavy * inside[position + 1]
+        first = _grams(units, size, minimum, powers, values, lengths)
+        for position in range(first, size):
+            start = position - np.int64(lengths[position]) + 1
+            if own_keys.size > 0 and (
+                2 * (inside[position + 1] - inside[start]) >= whole[position + 1] - whole[start]
+            ):
+                continue
+            if only and _id(values[position], keys, slots, words) < 0:
+                continue
+            hashes[n] = np.int64(values[position])
+            documents[n] = document
+            positions[n] = position
+            n += 1
+    return hashes[:n].copy(), documents[:n].copy(), positions[:n].copy()
 
 
 @numba.njit(cache=True, nogil=True)
@@ -243,17 +299,6 @@ def _gram_start(units: Any, position: int, minimum: int) -> int:
 def _mark(units: Any, positions: Any, minimum: int, mask: Any) -> None:
     for i in range(positions.size):
         mask[_gram_start(units, np.int64(positions[i]), minimum) : positions[i] + 1] = True
-
-
-@numba.njit(cache=True, nogil=True)
-def _share(units: Any, mask: Any, positions: Any, minimum: int, out: Any) -> None:
-    for i in range(positions.size):
-        inside = 0
-        total = 0
-        for at in range(_gram_start(units, np.int64(positions[i]), minimum), positions[i] + 1):
-            total += weight(units[at])
-            inside += weight(units[at]) if mask[at] else 0
-        out[i] = 2 * inside >= total
 
 
 @numba.njit(cache=True, nogil=True)
