@@ -21,6 +21,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
 DEPTH = 3
@@ -28,6 +29,7 @@ MOST_BYTES = 64 << 20  # of one file, unfolded
 MOST_MEMBERS = 1_000
 MOST_VIEWS = 10_000
 SHORTEST = 8  # bytes that an encoded passage must hold to be worth a look
+_SHORT = 200  # signs of a passage of which is kept what it holds: our own words come in every file
 
 _TAG = re.compile(
     r"<[/!?]?[A-Za-z](?>[^<>\"']{0,2000})(?>(?:\"[^\"]{0,4000}\"|'[^']{0,4000}')(?>[^<>\"']{0,2000})){0,40}>"
@@ -38,14 +40,18 @@ _ESCAPE = re.compile(
 )
 _PERCENT = re.compile(r"%[0-9A-Fa-f]{2}")
 _QUOTED = re.compile(r"=[0-9A-Fa-f]{2}|=\r?\n")
+# Patterns that are looked for everywhere begin with a set of signs: `re` passes over all others at once.
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{12,}={0,2}")
+_LINE = 20  # signs of the shortest line of wrapped base64
 # From the beginning of a run of signs only: tried from each sign of a long one, it would take the square of its length.
 _WRAPPED = re.compile(r"(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{20,}={0,2}\r?\n[ \t]*)+[A-Za-z0-9+/]+={0,2}")
 # Base64 of any text of that length has both; one that has not is met once in thousands.
 _MIXED = re.compile(r"[A-Z][^A-Z]*[a-z]|[a-z][^a-z]*[A-Z]")
-_HEX = re.compile(r"(?:[0-9A-Fa-f]{2}[ :]?){12,}")
+_HEX = re.compile(r"[0-9A-Fa-f][0-9A-Fa-f][ :]?(?:[0-9A-Fa-f]{2}[ :]?){11,}")
 # Of Markdown, inside a word: outside of words they part nothing.
-_MARKS = re.compile(r"(?<=[\w.@-])(?:[*`]{1,3}|~~)(?=[\w@-]|\.\w)|\\(?=[!-/:-@\[-`{-~])")
+_MARKS = re.compile(
+    r"[*`~\\](?:(?<=[\w.@-][*`])[*`]{0,2}(?=[\w@-]|\.\w)|(?<=[\w.@-]~)~(?=[\w@-]|\.\w)|(?<=\\)(?=[!-/:-@\[-`{-~]))"
+)
 _WIDE = re.compile("[\uff01-\uff5e]")
 _CONTROL = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
@@ -155,8 +161,8 @@ class _Work:
         if data[:4] == b"PK\x03\x04" or data[:2] == b"\x1f\x8b":
             self.raw(place, data, depth)
             return
-        text = _decoded(data)
-        if text is not None and sum(sign.isprintable() or sign.isspace() for sign in text) >= 0.9 * len(text):
+        text = _readable_short(data) if len(data) <= _SHORT else _readable(data)
+        if text is not None:
             self.text(place, text, depth)
 
 
@@ -178,8 +184,29 @@ def _decoded(data: bytes) -> str | None:
     return None if text.count("\ufffd") > max(8, len(text) // 20) else text
 
 
-def _layers(text: str) -> Iterator[tuple[str, str | bytes]]:
+def _readable(data: bytes) -> str | None:
+    """Bytes as text where nearly all of it can be printed."""
+    text = _decoded(data)
+    if text is None or sum(sign.isprintable() or sign.isspace() for sign in text) < 0.9 * len(text):
+        return None
+    return text
+
+
+# Files of one run share their words, and so most of what looks like an encoded passage.
+_readable_short = lru_cache(maxsize=4096)(_readable)
+
+
+def _layers(text: str) -> Iterable[tuple[str, str | bytes]]:
     """The text with one layer of writing undone, for each layer that it shows signs of."""
+    return _layers_short(text) if len(text) <= _SHORT else _undone(text)
+
+
+@lru_cache(maxsize=4096)
+def _layers_short(text: str) -> tuple[tuple[str, str | bytes], ...]:
+    return tuple(_undone(text))
+
+
+def _undone(text: str) -> Iterator[tuple[str, str | bytes]]:
     stripped = text.lstrip()
     if stripped[:1] in ("{", "[", '"'):
         strings = _json_text(text)
@@ -201,18 +228,24 @@ def _layers(text: str) -> Iterator[tuple[str, str | bytes]]:
         yield "percent", unquote_to_bytes(text.replace("+", " ")).decode("utf-8", "replace")
     if _QUOTED.search(text):
         yield "quoted-printable", quopri.decodestring(text.encode("utf-8", "replace")).decode("utf-8", "replace")
-    for match in (*_BASE64.finditer(text), *_WRAPPED.finditer(text)):
+    tokens = list(_BASE64.finditer(text))
+    # Each line of wrapped base64 is such a token or the end of one.
+    if any(token.end() - token.start() >= _LINE and text.startswith(("\r", "\n"), token.end()) for token in tokens):
+        tokens += _WRAPPED.finditer(text)
+    for match in tokens:
         if not _MIXED.search(match.group()):
             continue  # a word, a number, a digest
-        for inner in _base64(match.group()):
+        token = match.group()
+        for inner in _base64_short(token) if len(token) <= _SHORT else _base64(token):
             yield f"base64 at {match.start()}", inner
     for match in _HEX.finditer(text):
         signs = re.sub("[ :]", "", match.group())
         yield f"hexadecimal at {match.start()}", bytes.fromhex(signs[: len(signs) // 2 * 2])
 
 
-def _base64(token: str) -> Iterable[bytes]:
+def _base64(token: str) -> tuple[bytes, ...]:
     """What a token holds, read from each of the four places where its first group may begin."""
+    made = []
     plain = re.sub(r"\s", "", token).rstrip("=").replace("-", "+").replace("_", "/")
     for skip in range(4):
         part = plain[skip:]
@@ -222,7 +255,11 @@ def _base64(token: str) -> Iterable[bytes]:
         except (binascii.Error, ValueError):
             continue
         if len(inner) >= SHORTEST:
-            yield inner
+            made.append(inner)
+    return tuple(made)
+
+
+_base64_short = lru_cache(maxsize=4096)(_base64)
 
 
 def _unescape(match: re.Match[str]) -> str:
