@@ -15,17 +15,17 @@ may stand in it. Shorter passages are found where they leaked (`egress`).
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
 
 from forensics.case.store import Case
+from forensics.report.called import Names, Words, words_of
 from forensics.report.decoded import View, unfold
 from forensics.report.egress import Hit
 from forensics.text.fold import Ints, fold
@@ -37,11 +37,9 @@ from forensics.text.seed_search import SeedTable
 BATCH_ROWS = 1024
 HOLDER_ROWS = 4096  # texts whose holders are asked for at a time
 SHARED = 3  # tenants that may hold an identifier before it counts as nobody's
-SHORTEST_NAME = 4  # letters of the shortest name of a tenant that is looked for
 NAME_KINDS = (PAIR, PLAIN_PAIR, KANA, HAN)
 # Words of the contract that stand in files as values: field paths of a request.
 FIELD_PATHS = ("messages[0].content", "choices[0].tool_calls[0].function.arguments", "choices[0].reasoning")
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,6 @@ def check_views(case: Case, files: Sequence[Outgoing], views: Sequence[View], al
     """The same for files that are unfolded already. One pass over the texts of the case, whatever the files."""
     if not views:
         return []
-    by_path = {file.path: replace(file, own=_own_forms(file)) for file in files}
     buffer, offsets = pack([view.text for view in views])
     own_texts = [*allowed, *FIELD_PATHS]
     own = SeedTable.over(every_gram(*pack(own_texts)).hashes)
@@ -81,36 +78,65 @@ def check_views(case: Case, files: Sequence[Outgoing], views: Sequence[View], al
             place = f"{view.place}, at character {at}"
             hits[view.path] = Hit(view.path, "", request, place=place, what=what)
 
-    called = {path: set(every_gram(*pack(file.own), index.minimum).hashes.tolist()) for path, file in by_path.items()}
+    reader = _readers(files, index.minimum)
     first: dict[str, tuple[int, int, str]] = {}  # of each file: view, last unit of the first gram, request
     grams = sorted(found[0])
     stand = index.places(np.array(grams, dtype=np.int64))
-    for place, gram in enumerate(grams):
-        part = slice(stand.first[place], stand.first[place + 1])
-        contents = found[0][gram]
+    for number, gram in enumerate(grams):
+        part = slice(stand.first[number], stand.first[number + 1])
+        value, other = int(index.seeds.keys[gram]), holders.of(found[0][gram])
         for row, unit in zip(stand.documents[part].tolist(), stand.positions[part].tolist(), strict=True):
             path = views[row].path
-            if int(index.seeds.keys[gram]) in called[path] or first.get(path, (row + 1,))[:2] <= (row, unit):
+            if value in reader[path].grams or first.get(path, (row + 1,))[:2] <= (row, unit):
                 continue
-            request = holders.other(contents, by_path[path].tenant)
+            request = other(reader[path].tenant)
             if request is not None:
                 first[path] = (row, unit, request)
     for row, unit, request in first.values():
         add(views[row], request, "text", _first(views[row].text, unit, index.minimum))
-    ours = {path: _Tokens(*pack([*file.own, file.tenant or ""])).hashes() for path, file in by_path.items()}
     for number, contents in sorted(found[1].items()):
-        most = 1 if tokens.is_name[number] else SHARED
+        other = holders.of(contents, 1 if tokens.is_name[number] else SHARED)
         for row, unit in tokens.places[number]:
             view = views[row]
-            if view.path in hits or tokens.keys[number] in ours[view.path]:
+            if view.path in hits or tokens.keys[number] in reader[view.path].tokens:
                 continue
-            request = holders.other(contents, by_path[view.path].tenant, most)
+            request = other(reader[view.path].tenant)
             if request is not None:
                 what = "name" if tokens.is_name[number] else "identifier"
                 add(view, request, what, int(fold(view.text).positions[unit]))
-    for view, at in _called(case, by_path, [view for view in views if view.path not in hits], own_texts):
-        add(view, "", "name", at)
+    called = Names(case.rows("report/called"), own_texts)
+    for view in views:
+        if view.path not in hits:
+            at = called.first(view.text, reader[view.path].tenant, reader[view.path].names)
+            if at is not None:
+                add(view, "", "name", at)
     return [hits[path] for path in sorted(hits)]
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Whom a file is for, and what that one is called: grams, identifiers and names, and words of it."""
+
+    tenant: str | None
+    grams: set[int]
+    tokens: set[tuple[bool, int]]
+    names: list[Words]
+
+
+def _readers(files: Sequence[Outgoing], minimum: int) -> dict[str, _Reader]:
+    """The reader of each file, by its path."""
+
+    @cache
+    def reader(tenant: str | None, own: tuple[str, ...]) -> _Reader:
+        forms = _own_forms((*own, *([tenant] if tenant is not None else [])))
+        return _Reader(
+            tenant,
+            set(every_gram(*pack(forms), minimum).hashes.tolist()),
+            _Tokens(*pack([*forms, tenant or ""])).hashes(),
+            [words_of(name) for name in (*forms, tenant or "")],
+        )
+
+    return {file.path: reader(file.tenant, file.own) for file in files}
 
 
 class _Tokens:
@@ -209,38 +235,6 @@ def _texts(case: Case) -> Iterator[tuple[Ints, Buffer, Ints]]:
         yield keys, np.frombuffer(data if data is not None else b"", dtype=np.uint8), offsets
 
 
-def _called(
-    case: Case, files: dict[str, Outgoing], views: Sequence[View], own: Sequence[str]
-) -> Iterator[tuple[View, int]]:
-    """Views in which another tenant is called by its name, account or contact, as whole words, and where."""
-    common = {word.casefold() for text in own for word in _WORD.findall(text)}
-    of: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
-    for tenant, name in case.rows("report/called"):
-        words = tuple(word.casefold() for word in _WORD.findall(name))
-        letters = sum(map(len, words))
-        # A short number would be met in every date and count; long ones are identifiers.
-        if letters >= SHORTEST_NAME and not set(words) <= common and not "".join(words).isdigit():
-            of[words].add(tenant)
-    starts: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
-    for words in sorted(of):
-        starts[words[0]].append(words)
-    for view in views:
-        file = files[view.path]
-        if starts.keys().isdisjoint(_WORD.findall(view.text.casefold())):
-            continue
-        mine = [tuple(word.casefold() for word in _WORD.findall(name)) for name in (*file.own, file.tenant or "")]
-        said = [(match.group().casefold(), match.start()) for match in _WORD.finditer(view.text)]
-        for place, (word, at) in enumerate(said):
-            for words in starts.get(word, ()):
-                if (
-                    file.tenant not in of[words]
-                    and tuple(w for w, _ in said[place : place + len(words)]) == words
-                    and not any(_within(words, name) for name in mine)
-                ):
-                    yield view, at
-                    break
-
-
 def _first(text: str, unit: int, weight: int) -> int:
     """Code point at which the gram of that weight begins whose last unit is `unit`."""
     folded = fold(text)
@@ -251,19 +245,10 @@ def _first(text: str, unit: int, weight: int) -> int:
     return int(folded.positions[unit])
 
 
-def _own_forms(file: Outgoing) -> tuple[str, ...]:
+def _own_forms(names: tuple[str, ...]) -> tuple[str, ...]:
     """What the addressee is called, in every form that a file can be read in: a name with markup in it too."""
-    return _forms((*file.own, *([file.tenant] if file.tenant is not None else [])))
-
-
-@lru_cache(maxsize=4096)
-def _forms(names: tuple[str, ...]) -> tuple[str, ...]:
     given = (unfold("own", name.encode("utf-8", "surrogatepass")).views for name in names)
     return tuple(sorted({*names, *(view.text for views in given for view in views[:-1])}))
-
-
-def _within(words: tuple[str, ...], name: tuple[str, ...]) -> bool:
-    return any(name[i : i + len(words)] == words for i in range(len(name) - len(words) + 1))
 
 
 class _Holders:
@@ -279,6 +264,10 @@ class _Holders:
             rows = case.rows("report/holders_of_texts", {"contents": contents[first : first + HOLDER_ROWS]})
             for content, *holder in rows:
                 self._of[content].append((holder[0], holder[1], holder[2], holder[3]))
+
+    def of(self, contents: list[int], most: int | None = None) -> Callable[[str | None], str | None]:
+        """`other` of these contents, worked out once for each tenant."""
+        return cache(lambda tenant: self.other(contents, tenant, most))
 
     def other(self, contents: list[int], tenant: str | None, most: int | None = None) -> str | None:
         """A request of somebody else than `tenant` that holds one of the contents; None where there is none, where

@@ -130,6 +130,8 @@ class Index:
 
     def places(self, ids: Rows | Ints) -> Occurrences:
         """Where the grams with these ids (ascending, each once) stand in the indexed texts. One pass over those."""
+        if not ids.size:
+            return Occurrences(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32))
         wanted = SeedTable.over(self.seeds.keys[ids])
         grams = _outside(self.buffer, self.offsets, self.minimum, self.own, wanted)
         rows = wanted.ids(grams.hashes)
@@ -247,9 +249,7 @@ def _outer_grams(
         first = _grams(units, size, minimum, powers, values, lengths)
         for position in range(first, size):
             start = position - np.int64(lengths[position]) + 1
-            if own_keys.size > 0 and (
-                2 * (inside[position + 1] - inside[start]) >= whole[position + 1] - whole[start]
-            ):
+            if own_keys.size > 0 and (2 * (inside[position + 1] - inside[start]) >= whole[position + 1] - whole[start]):
                 continue
             if only and _id(values[position], keys, slots, words) < 0:
                 continue
