@@ -36,7 +36,7 @@ class Names:
             # A short number would be met in every date and count; long ones are identifiers.
             if letters >= SHORTEST_NAME and not set(words) <= common and not "".join(words).isdigit():
                 self._tenants[words].add(tenant)
-        # Each name under the word of it that the fewest names have: thousands may begin alike, `security` at a firm each.
+        # Each name under the word of it that the fewest have: thousands may begin alike, `security` at a firm each.
         names_with = Counter(word for words in self._tenants for word in set(words))
         self._telling: defaultdict[str, list[Words]] = defaultdict(list)
         for words in sorted(self._tenants):

@@ -84,6 +84,7 @@ def _by_events(
     import numpy as np
 
     from forensics.timeline.cache_events import NEVER, Facts, judge
+    from forensics.timeline.prompts import by_tokens
 
     own = _namespaces(calls)
     adapter, extra = (np.array([bool(key) for key in calls[name].to_pylist()]) for name in ("adapter", "extra_key"))
@@ -94,7 +95,7 @@ def _by_events(
     cached, prompt = _counts(calls, "cached_tokens"), _counts(calls, "prompt_tokens")
     salts: list[str] = calls["salt"].to_pylist()
     facts = Facts(received, earliest, latest, finished, own, salts, adapter | extra, adapter, cached, prompt, tokens)
-    found, reasons = judge(streams, lambda: _pieces(worker, calls, partial(_tokens, case)), facts)
+    found, reasons = judge(streams, lambda: _pieces(worker, calls, partial(by_tokens, case)), facts)
     for row, retracted in enumerate(calls["retracted"].to_pylist()):
         if retracted:
             reasons[row] = "retracted"
@@ -129,8 +130,9 @@ def _judge(case: Case, worker: str, calls: pa.Table, starts: list[int], tokens: 
     import numpy as np
 
     from forensics.timeline.prefixes import GRID, bound
+    from forensics.timeline.prompts import by_texts, by_tokens
 
-    known = _read(worker, calls, partial(_tokens if tokens else _texts, case))
+    known = _read(worker, calls, partial(by_tokens if tokens else by_texts, case))
     # Whole tokens are known as such; a text's are taken for more rather than for fewer.
     share, least, whole = (0.0, 0, np.floor) if tokens else (_SHARE, _LEAST_EXCESS, np.ceil)
     received = _times(calls, "received_us")
@@ -282,45 +284,6 @@ def _read(worker: str, calls: pa.Table, reader: _Reader) -> _Prefixes:
         np.concatenate([part[2] for part in parts]),
         sizes,
     )
-
-
-def _tokens(case: Case, worker: str, first: int, last: int) -> Iterator[tuple[int, bytes, bytes]]:
-    """The calls whose prompts are logged as tokens; four bytes a token, cut at the most bytes."""
-    import numpy as np
-
-    from forensics.timeline.prefixes import MOST_BYTES
-
-    found = case.arrow("timeline/prefix_tokens", {"worker": worker, "first": first, "last": last})
-    for request, prompt, answer in zip(found["request"].to_pylist(), found["prompt"], found["answer"], strict=True):
-        held = (np.asarray(part.values, dtype="<i4").tobytes()[:MOST_BYTES] for part in (prompt, answer))
-        yield request, *held
-
-
-def _texts(case: Case, worker: str, first: int, last: int) -> Iterator[tuple[int, bytes, bytes]]:
-    """The calls whose prompts are logged whole; UTF-8, cut at the most bytes."""
-    from forensics.timeline.prefixes import MOST_BYTES
-
-    current: int | None = None
-    prompt: list[str] = []
-    answer: list[str] = []
-    messages = False
-
-    def whole() -> tuple[int, bytes, bytes]:
-        assert current is not None
-        head = ("assistant\n" if messages else "") + "".join(answer)
-        return current, "".join(prompt).encode()[:MOST_BYTES], head.encode()[:MOST_BYTES]
-
-    texts = case.arrow("timeline/prefix_texts", {"worker": worker, "first": first, "last": last})
-    columns = (texts[name].to_pylist() for name in ("request", "of_response", "text", "of_messages"))
-    for request, of_response, text, of_messages in zip(*columns, strict=True):
-        if request != current:
-            if prompt:
-                yield whole()
-            current, prompt, answer, messages = request, [], [], False
-        (answer if of_response else prompt).append(text)
-        messages |= of_messages
-    if prompt:
-        yield whole()
 
 
 def _table(

@@ -1,30 +1,10 @@
--- question: what did each call of a worker send, and get, in the order in which the engine reads it?
--- inputs:   requests, request_contents, contents, request_workers
--- grain:    one row per text of a call
--- parameters: worker; first, last (the range of requests)
--- order:    request, side, ordinal
--- From one vantage a call: the engine's, where it has the prompt whole. The engine's own `text` is the prompt as rendered;
--- of messages the template is unknown, so that role and line breaks stand for it in all calls alike.
-WITH chosen AS (
-    SELECT q.request, q.key
-    FROM requests AS q
-    INNER JOIN request_workers AS w ON w.request = q.request
-    WHERE w.worker = $worker AND q.prompt_state = 'full' AND q.request BETWEEN $first AND $last
-    QUALIFY row_number() OVER (
-        PARTITION BY q.request ORDER BY list_position(['engine', 'gateway', 'client'], q.vantage), q.key
-    ) = 1
-)
+-- question: what are these texts?
+-- inputs:   contents
+-- grain:    one row per text
+-- parameters: contents (list of content keys)
+-- order:    as stored; the reader looks them up by key, and a sort would copy every text
 SELECT
-    u.request,
-    u.side = 'response' AS of_response,
-    CASE
-        WHEN u.side = 'prompt' AND u.field = 'text' THEN c.text
-        WHEN u.side = 'prompt' THEN u.role || chr(10) || c.text || chr(10)
-        ELSE c.text
-    END AS text,
-    u.side = 'prompt' AND u.field <> 'text' AS of_messages
-FROM chosen AS k
-INNER JOIN request_contents AS u ON u.key = k.key AND u.request = k.request
-INNER JOIN contents AS c ON c.content = u.content
-WHERE u.side = 'prompt' OR u.field = 'choices[0].content'
-ORDER BY u.request, u.side, u.ordinal, u.field
+    content,
+    text
+FROM contents
+WHERE content IN (SELECT unnest($contents))
