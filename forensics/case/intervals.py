@@ -32,7 +32,7 @@ def exact_interval(hits: int, total: int, confidence: float) -> Interval:
 
 def exact_limits(counts: Sequence[tuple[int, int]], confidence: float = 0.95) -> list[tuple[float, float] | None]:
     """Limits of each (hits, total), Clopper-Pearson; one-sided for none and for all of them; None of nothing."""
-    from scipy.stats import beta
+    from scipy.special import betaincinv  # a beta quantile; scipy.stats has the same one, and takes long to import
 
     tail = (1 - confidence) / 2
     made: list[tuple[float, float] | None] = []
@@ -45,6 +45,9 @@ def exact_limits(counts: Sequence[tuple[int, int]], confidence: float = 0.95) ->
             made.append(((1 - confidence) ** (1 / total), 1.0))
         else:
             made.append(
-                (float(beta.ppf(tail, hits, total - hits + 1)), float(beta.ppf(1 - tail, hits + 1, total - hits)))
+                (
+                    float(betaincinv(hits, total - hits + 1, tail)),
+                    float(betaincinv(hits + 1, total - hits, 1 - tail)),
+                )
             )
     return made

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
@@ -90,22 +91,21 @@ def check_views(views: Sequence[View], leaked: Iterable[Passage], allowed: Seque
     sizes = np.diff(patterns.offsets)
     matches = search(*pack([view.text for view in views]), patterns)
     for row in np.lexsort((matches.starts, matches.documents, matches.patterns)).tolist():
-        view, passage = views[int(matches.documents[row])], kept[int(matches.patterns[row])]
-        start, end = int(matches.starts[row]), int(matches.ends[row])
-        enough = min(RUN, int(sizes[matches.patterns[row]]))
-        if view.path in found or end - start < enough:
+        number, start, end = int(matches.patterns[row]), int(matches.starts[row]), int(matches.ends[row])
+        view = views[int(matches.documents[row])]
+        if view.path in found or end - start < min(RUN, int(sizes[number])):
             continue
-        folded = fold(view.text)
-        if own.holds(folded.units[start:end]):
+        low = int(patterns.offsets[number] + matches.parts[row])
+        if own.holds(patterns.units[low : low + end - start].tobytes()):
             continue
-        low, high = folded.span(start, end)
-        found[view.path] = Hit(view.path, passage.fragment_id, place=f"{view.place}, characters {low}-{high}")
+        first, last = fold(view.text).span(start, end)
+        found[view.path] = Hit(view.path, kept[number].fragment_id, place=f"{view.place}, characters {first}-{last}")
     # Passages of signs alone, or of very few letters: whole, as they stand.
-    for passage in kept:
+    for passage, size in zip(kept, sizes.tolist(), strict=True):
         text = _close(passage.text)
-        if fold(passage.text).units.size < MIN_UNITS and len(text) >= MIN_UNITS:
+        if size < MIN_UNITS and len(text) >= MIN_UNITS and text not in own.close:
             for view in views:
-                if view.path not in found and text in _close(view.text) and text not in own.close:
+                if view.path not in found and text in _close(view.text):
                     found[view.path] = Hit(view.path, passage.fragment_id, place=view.place)
     return [found[path] for path in sorted(found)]
 
@@ -117,9 +117,11 @@ class _Own:
         self.table = SeedTable.over(every_gram(*pack(allowed)).hashes)
         self.units = "\n".join(_string(fold(text).units) for text in allowed)
         self.close = "\n".join(_close(text) for text in allowed)
+        self.holds = cache(self._holds)  # the same run is met in file after file
 
-    def holds(self, units: Units) -> bool:
-        """Does a run stand in them, or half or more of it?"""
+    def _holds(self, run: bytes) -> bool:
+        """Does a run of units, given as their bytes, stand in them, or half or more of it?"""
+        units = np.frombuffer(run, dtype=np.uint32)
         if _string(units) in self.units:
             return True
         grams = grams_of(units)
