@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forensics.text.fingerprint import GRAM
+from forensics.text.fold import fold
 from forensics.text.match import MINIMUM, Index, Spans, containment, every_gram, find, marked, pack, weights
 from forensics.text.seed_search import SeedTable
 
@@ -125,8 +127,6 @@ def test_repetition_on_both_sides_stays_bounded() -> None:
 
 
 def test_marks_reach_back_to_the_start_of_each_gram() -> None:
-    from forensics.text.fold import fold
-
     units = fold("abc订单号码客户def").units
     assert weights(units).tolist() == [1, 1, 1, 3, 3, 3, 3, 3, 3, 1, 1, 1]
     assert marked(units, np.array([8], dtype=np.int32)).nonzero()[0].tolist() == [3, 4, 5, 6, 7, 8]
@@ -137,3 +137,47 @@ def test_containment_is_of_the_smaller_set() -> None:
     one, other = np.array([3, 1, 1, 2]), np.array([2, 3, 4, 5, 6, 7])
     assert containment(one, other) == containment(other, one) == pytest.approx(2 / 3)
     assert containment(one, np.zeros(0, dtype=np.int64)) == 0.0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(sorted(ALPHABETS)), st.integers(0, 2**32), st.integers(8, 40))
+def test_grams_outside_own_words_are_those_of_a_count_letter_by_letter(script: str, seed: int, minimum: int) -> None:
+    draw = random.Random(seed)
+    pool = ["".join(draw.choices(ALPHABETS[script] + ALPHABETS["latin"], k=30)) for _ in range(4)]
+    own = SeedTable.over(every_gram(*pack(pool[:2])).hashes)
+    texts = ["".join(piece[draw.randrange(20) :] for piece in draw.choices(pool, k=5)) for _ in range(3)] + ["", "abc"]
+    buffer, offsets = pack(texts)
+    index = Index.over(buffer, offsets, minimum, own)
+    heavy = [weights(fold(text).units).tolist() for text in texts]
+    theirs = every_gram(buffer, offsets)
+    inside = [[False] * len(of) for of in heavy]
+    for value, document, last in zip(
+        *(c.tolist() for c in (theirs.hashes, theirs.documents, theirs.positions)), strict=True
+    ):
+        if value in own.keys.tolist():
+            for unit in range(start_of(heavy[document], last, GRAM), last + 1):
+                inside[document][unit] = True
+    expected = []
+    every = every_gram(buffer, offsets, minimum)
+    for value, document, last in zip(
+        *(c.tolist() for c in (every.hashes, every.documents, every.positions)), strict=True
+    ):
+        units = range(start_of(heavy[document], last, minimum), last + 1)
+        ours = sum(heavy[document][unit] for unit in units if inside[document][unit])
+        if 2 * ours < sum(heavy[document][unit] for unit in units):
+            expected.append((value, document, last))
+    assert index.seeds.keys.tolist() == sorted({value for value, _, _ in expected})
+    some = np.arange(index.seeds.keys.size)[::2]
+    stand = index.places(some)
+    for number, gram in enumerate(some.tolist()):
+        part = slice(stand.first[number], stand.first[number + 1])
+        places = list(zip(stand.documents[part].tolist(), stand.positions[part].tolist(), strict=True))
+        assert places == [(d, p) for value, d, p in expected if value == int(index.seeds.keys[gram])]
+
+
+def start_of(heavy: list[int], last: int, minimum: int) -> int:
+    """First unit of the shortest run up to `last` that weighs `minimum`."""
+    start = last
+    while sum(heavy[start : last + 1]) < minimum:
+        start -= 1
+    return start
