@@ -10,7 +10,7 @@ the call of another namespace that explains a hit is named only where the log sh
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
 # Expected tokens, excess, row of the call that explains it.
 _Judged = tuple[int | None, int | None, int | None]
-# Of a worker, from a request to a request: (request, prompt, answer) of each with a whole prompt.
-_Reader = Callable[[str, int, int], Iterator[tuple[int, bytes, bytes]]]
+# From a request to a request: (request, prompt, answer) of each with a whole prompt.
+_Reader = Callable[[int, int], Iterator[tuple[int, bytes, bytes]]]
 _SHARE = 0.15  # of the prompt: tokens do not lie evenly in a text
 _LEAST_EXCESS = 32  # tokens, the same
 _PIECES = 2048  # calls whose texts are held at once
+_TOGETHER = 100_000  # calls of several workers whose beginnings are held at once, about a kilobyte each
 _NONE = "none"
 
 
@@ -58,14 +59,67 @@ def fill(case: Case) -> None:
         starts.setdefault(worker, []).append(at)
     by_tokens = {worker for (worker,) in case.rows("timeline/token_workers")}
     streams = _streams(case)
-    for worker, first, stop in _workers(calls):
-        part = calls.slice(first, stop - first)
-        counted = np.flatnonzero(~np.isnan(cached[first:stop]))
-        if len(counted):
-            tokens = worker in by_tokens
-            judged = _judge(case, worker, part, starts.get(worker, []), tokens)
-            reasons = _by_events(case, worker, part, streams, tokens, judged) if streams else []
-            case.append("cache_hits", _table(part, counted, judged, "tokens" if tokens else "text", reasons))
+    counted = ~np.isnan(cached)
+    for group in _groups(_Worker(name, first, stop, name in by_tokens) for name, first, stop in _workers(calls)):
+        told = [worker for worker in group if counted[worker.first : worker.stop].any()]
+        known = _known(case, calls, told)
+        for worker in told:
+            part = calls.slice(worker.first, worker.stop - worker.first)
+            judged = _judge(known[worker.name], part, starts.get(worker.name, []), worker.tokens)
+            reasons = _by_events(case, worker.name, part, streams, worker.tokens, judged) if streams else []
+            rows = np.flatnonzero(counted[worker.first : worker.stop])
+            case.append("cache_hits", _table(part, rows, judged, "tokens" if worker.tokens else "text", reasons))
+
+
+@dataclass(frozen=True)
+class _Worker:
+    """The calls `[first, stop)` of a worker; `tokens`: are they compared by tokens, or by texts?"""
+
+    name: str
+    first: int
+    stop: int
+    tokens: bool
+
+
+def _groups(workers: Iterable[_Worker]) -> Iterator[list[_Worker]]:
+    """Workers that are read together, in order: each reading passes over all texts of the log."""
+    group: list[_Worker] = []
+    for worker in workers:
+        if group and worker.stop - group[0].first > _TOGETHER:
+            yield group
+            group = []
+        group.append(worker)
+    if group:
+        yield group
+
+
+def _known(case: Case, calls: pa.Table, workers: Sequence[_Worker]) -> dict[str, _Prefixes]:
+    """The beginnings of the calls of each worker."""
+    import numpy as np
+
+    from forensics.timeline.prompts import by_texts, by_tokens
+
+    found: dict[str, _Prefixes] = {}
+    for worker in workers:
+        if worker.tokens:
+            part = calls.slice(worker.first, worker.stop - worker.first)
+            found[worker.name] = _read(part, partial(by_tokens, case, worker.name))
+    others = [worker for worker in workers if not worker.tokens]
+    if not others:
+        return found
+    rows = np.concatenate([np.arange(worker.first, worker.stop) for worker in others])
+    every = _read(calls.select(["request"]).take(rows), partial(by_texts, case, [worker.name for worker in others]))
+    order = np.argsort(every.row, kind="stable")
+    of_row = every.row[order]
+    begin = 0
+    for worker in others:
+        end = begin + worker.stop - worker.first
+        mine = order[np.searchsorted(of_row, begin) : np.searchsorted(of_row, end)]
+        found[worker.name] = _Prefixes(
+            every.row[mine] - begin, every.place[mine], every.hash[mine], every.prompt_bytes[begin:end]
+        )
+        begin = end
+    return found
 
 
 def _streams(case: Case) -> list[Stream]:
@@ -95,7 +149,7 @@ def _by_events(
     cached, prompt = _counts(calls, "cached_tokens"), _counts(calls, "prompt_tokens")
     salts: list[str] = calls["salt"].to_pylist()
     facts = Facts(received, earliest, latest, finished, own, salts, adapter | extra, adapter, cached, prompt, tokens)
-    found, reasons = judge(streams, lambda: _pieces(worker, calls, partial(by_tokens, case)), facts)
+    found, reasons = judge(streams, lambda: _pieces(calls, partial(by_tokens, case, worker)), facts)
     for row, retracted in enumerate(calls["retracted"].to_pylist()):
         if retracted:
             reasons[row] = "retracted"
@@ -125,14 +179,12 @@ def namespace(salt: str, extra_key: str, adapter: str) -> str:
     return hashlib.blake2b(joined.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
-def _judge(case: Case, worker: str, calls: pa.Table, starts: list[int], tokens: bool) -> dict[int, _Judged]:
+def _judge(known: _Prefixes, calls: pa.Table, starts: list[int], tokens: bool) -> dict[int, _Judged]:
     """row -> (expected tokens, excess, row of the call that explains it), for calls with a count and a whole prompt."""
     import numpy as np
 
     from forensics.timeline.prefixes import GRID, bound
-    from forensics.timeline.prompts import by_texts, by_tokens
 
-    known = _read(worker, calls, partial(by_tokens if tokens else by_texts, case))
     # Whole tokens are known as such; a text's are taken for more rather than for fewer.
     share, least, whole = (0.0, 0, np.floor) if tokens else (_SHARE, _LEAST_EXCESS, np.ceil)
     received = _times(calls, "received_us")
@@ -238,18 +290,21 @@ def _times(calls: pa.Table, name: str) -> np.ndarray[Any, Any]:
     return np.asarray(pc.fill_null(calls[name], np.iinfo(np.int64).max).to_numpy(), dtype=np.int64)
 
 
-def _pieces(worker: str, calls: pa.Table, reader: _Reader) -> Iterator[tuple[int, bytes, bytes]]:
+def _pieces(calls: pa.Table, reader: _Reader) -> Iterator[tuple[int, bytes, bytes]]:
     """(row, prompt, answer) of each call with a whole prompt, read in stretches."""
-    rows_of = {request: i for i, request in enumerate(calls["request"].to_pylist())}
+    rows_of: dict[int, list[int]] = {}
+    for row, request in enumerate(calls["request"].to_pylist()):
+        rows_of.setdefault(request, []).append(row)
     requests = sorted(rows_of)
     for start in range(0, len(requests), _PIECES):
         stretch = requests[start : start + _PIECES]
-        for request, prompt, answer in reader(worker, stretch[0], stretch[-1]):
-            yield rows_of[request], prompt, answer
+        for request, prompt, answer in reader(stretch[0], stretch[-1]):
+            for row in rows_of.get(request, ()):
+                yield row, prompt, answer
 
 
-def _read(worker: str, calls: pa.Table, reader: _Reader) -> _Prefixes:
-    """The beginnings of all prompts of a worker, each followed by its answer: what the cache keeps of a call."""
+def _read(calls: pa.Table, reader: _Reader) -> _Prefixes:
+    """The beginnings of all prompts, each followed by its answer: what the cache keeps of a call."""
     import numpy as np
 
     from forensics.timeline.prefixes import prefix_hashes
@@ -268,7 +323,7 @@ def _read(worker: str, calls: pa.Table, reader: _Reader) -> _Prefixes:
         held.clear()
         held_rows.clear()
 
-    for row, prompt, answer in _pieces(worker, calls, reader):
+    for row, prompt, answer in _pieces(calls, reader):
         sizes[row] = len(prompt)
         held.append(prompt + answer)
         held_rows.append(row)

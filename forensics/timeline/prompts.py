@@ -1,11 +1,11 @@
-"""What did each call of a worker send, and what did it get, as bytes that can be compared? Judges nothing.
+"""What did each call send, and what did it get, as bytes that can be compared? Judges nothing.
 
 By tokens, where prompts are logged as such, or by texts, each text read once however many calls carry it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -27,11 +27,11 @@ def by_tokens(case: Case, worker: str, first: int, last: int) -> Iterator[tuple[
         yield request, *held
 
 
-def by_texts(case: Case, worker: str, first: int, last: int) -> Iterator[tuple[int, bytes, bytes]]:
-    """The same of the calls whose prompts are logged whole; UTF-8, cut at the most bytes."""
+def by_texts(case: Case, workers: Sequence[str], first: int, last: int) -> Iterator[tuple[int, bytes, bytes]]:
+    """The same of the calls of any of the workers whose prompts are logged whole; UTF-8, cut at the most bytes."""
     import pyarrow.compute as pc
 
-    uses = case.arrow("timeline/prefix_uses", {"worker": worker, "first": first, "last": last})
+    uses = case.arrow("timeline/prefix_uses", {"workers": list(workers), "first": first, "last": last})
     contents = pc.unique(uses["content"]).to_pylist()
     texts = _bytes_of(case.arrow("timeline/prefix_texts", {"contents": contents}))
     rows = zip(*(uses[name].to_pylist() for name in ("request", "of_response", "content", "role")), strict=True)

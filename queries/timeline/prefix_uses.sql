@@ -1,7 +1,7 @@
--- question: what did each call of a worker send, and get, in the order in which the engine reads it?
+-- question: what did each call of some workers send, and get, in the order in which the engine reads it?
 -- inputs:   requests, request_contents, request_workers
 -- grain:    one row per text of a call
--- parameters: worker; first, last (the range of requests)
+-- parameters: workers (list); first, last (the range of requests)
 -- order:    request, side, ordinal
 -- From one vantage a call: the engine's, where it has the prompt whole. The engine's own `text` is the prompt as rendered;
 -- of messages the template is unknown, so that role and line breaks stand for it in all calls alike.
@@ -9,7 +9,7 @@ WITH chosen AS (
     SELECT q.request, q.key
     FROM requests AS q
     INNER JOIN request_workers AS w ON w.request = q.request
-    WHERE w.worker = $worker AND q.prompt_state = 'full' AND q.request BETWEEN $first AND $last
+    WHERE w.worker IN (SELECT unnest($workers)) AND q.prompt_state = 'full' AND q.request BETWEEN $first AND $last
     QUALIFY row_number() OVER (
         PARTITION BY q.request ORDER BY list_position(['engine', 'gateway', 'client'], q.vantage), q.key
     ) = 1

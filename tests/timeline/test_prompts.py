@@ -15,10 +15,10 @@ from forensics.timeline.prompts import by_texts
 Sent = list[tuple[int, bytes, bytes]]
 
 
-def sent(case: Case, worker: str = "w0", first: int = 0, last: int = 9) -> Sent:
+def sent(case: Case, workers: tuple[str, ...] = ("w0",), first: int = 0, last: int = 9) -> Sent:
     with case.transaction():
         engine.rebuild(case, None, lambda _: None)
-        found = list(by_texts(case, worker, first, last))
+        found = list(by_texts(case, workers, first, last))
         engine.drop(case)
     return found
 
@@ -59,7 +59,8 @@ def test_messages_come_in_order_with_their_roles_and_repeated_texts_whole(tmp_pa
 @pytest.mark.parametrize(("first", "last", "calls"), [(0, 1, [0]), (2, 3, [2, 3]), (4, 9, [])])
 def test_only_calls_of_the_worker_in_the_range(tmp_path: Path, first: int, last: int, calls: list[int]) -> None:
     with case_of(tmp_path).write(tmp_path / "c") as case:
-        assert [request for request, _, _ in sent(case, "w0", first, last)] == calls
+        assert [request for request, _, _ in sent(case, ("w0",), first, last)] == calls
+        assert [request for request, _, _ in sent(case, ("w1", "w0"))] == [0, 1, 2, 3]
 
 
 def test_a_prompt_is_cut_at_the_most_bytes_and_one_that_is_not_whole_is_left_out(tmp_path: Path) -> None:
