@@ -15,6 +15,7 @@ from engine_cases import Events, timeline
 from forensics.case.store import Case
 from forensics.ingest.run import Parameters as Ingest
 from forensics.ingest.run import run as ingest
+from forensics.timeline import cache
 from forensics.timeline.cache import namespace
 from forensics.timeline.prefixes import GRID, bound, prefix_hashes
 from forensics.timeline.run import Parameters, run
@@ -267,3 +268,27 @@ def test_a_list_that_was_cut_is_no_prompt(tmp_path: Path) -> None:
     cut = logged("cut", 3, whole[:100], 390, [7], "A").replace('"prompt_tokens": 100', '"prompt_tokens": 400')
     found = hits_of_log(tmp_path, logged("first", 1, whole, 0, [7], "A") + cut)
     assert found["cut"]["expected_tokens"] is None and found["cut"]["excess_tokens"] is None
+
+
+def test_it_does_not_matter_which_workers_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for most in (1, 7, 100_000):
+        monkeypatch.setattr(cache, "_TOGETHER", most)
+        b = CaseBuilder()
+        for i in range(24):
+            # Each worker has its own beginning, sent every time; the last third reports more than it could have.
+            worker = i % 4
+            beyond = 900 if i >= 16 else 0
+            call(
+                b,
+                f"r{i}",
+                10 * i,
+                f"{words(40 + worker, worker)} {words(900, 50 + i)}",
+                40 + beyond,
+                worker=f"w{worker}",
+            )
+        with b.write(tmp_path / str(most)) as case:
+            run(case, Parameters())
+            found.append(hits(case))
+    assert found[0] == found[1] == found[2]
+    assert {request for request, row in found[0].items() if row["excess_tokens"]} == set(range(16, 24))
