@@ -103,12 +103,16 @@ def _known(case: Case, calls: pa.Table, workers: Sequence[_Worker]) -> dict[str,
     for worker in workers:
         if worker.tokens:
             part = calls.slice(worker.first, worker.stop - worker.first)
-            found[worker.name] = _read(part, partial(by_tokens, case, worker.name))
+            found[worker.name] = _read(part.num_rows, _pieces(part, partial(by_tokens, case, worker.name)))
     others = [worker for worker in workers if not worker.tokens]
     if not others:
         return found
     rows = np.concatenate([np.arange(worker.first, worker.stop) for worker in others])
-    every = _read(calls.select(["request"]).take(rows), partial(by_texts, case, [worker.name for worker in others]))
+    rows_of = _rows_of(calls["request"].take(rows).to_pylist())
+    sent = by_texts(case, [worker.name for worker in others])
+    every = _read(
+        len(rows), ((row, prompt, answer) for request, prompt, answer in sent for row in rows_of.get(request, ()))
+    )
     order = np.argsort(every.row, kind="stable")
     of_row = every.row[order]
     begin = 0
@@ -292,9 +296,7 @@ def _times(calls: pa.Table, name: str) -> np.ndarray[Any, Any]:
 
 def _pieces(calls: pa.Table, reader: _Reader) -> Iterator[tuple[int, bytes, bytes]]:
     """(row, prompt, answer) of each call with a whole prompt, read in stretches."""
-    rows_of: dict[int, list[int]] = {}
-    for row, request in enumerate(calls["request"].to_pylist()):
-        rows_of.setdefault(request, []).append(row)
+    rows_of = _rows_of(calls["request"].to_pylist())
     requests = sorted(rows_of)
     for start in range(0, len(requests), _PIECES):
         stretch = requests[start : start + _PIECES]
@@ -303,13 +305,21 @@ def _pieces(calls: pa.Table, reader: _Reader) -> Iterator[tuple[int, bytes, byte
                 yield row, prompt, answer
 
 
-def _read(calls: pa.Table, reader: _Reader) -> _Prefixes:
-    """The beginnings of all prompts, each followed by its answer: what the cache keeps of a call."""
+def _rows_of(requests: list[int]) -> dict[int, list[int]]:
+    """The rows of each request: one that was on two workers has a row for each."""
+    rows_of: dict[int, list[int]] = {}
+    for row, request in enumerate(requests):
+        rows_of.setdefault(request, []).append(row)
+    return rows_of
+
+
+def _read(calls: int, sent: Iterable[tuple[int, bytes, bytes]]) -> _Prefixes:
+    """The beginnings of all prompts of so many calls, each followed by its answer: what the cache keeps of a call."""
     import numpy as np
 
     from forensics.timeline.prefixes import prefix_hashes
 
-    sizes = np.zeros(calls.num_rows, dtype=np.int64)
+    sizes = np.zeros(calls, dtype=np.int64)
     parts: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
     held: list[bytes] = []
     held_rows: list[int] = []
@@ -323,7 +333,7 @@ def _read(calls: pa.Table, reader: _Reader) -> _Prefixes:
         held.clear()
         held_rows.clear()
 
-    for row, prompt, answer in _pieces(calls, reader):
+    for row, prompt, answer in sent:
         sizes[row] = len(prompt)
         held.append(prompt + answer)
         held_rows.append(row)

@@ -15,6 +15,8 @@ from forensics.timeline.prefixes import MOST_BYTES
 if TYPE_CHECKING:
     import pyarrow as pa
 
+TOGETHER = 48 << 20  # code points of the calls that are read at a time
+
 
 def by_tokens(case: Case, worker: str, first: int, last: int) -> Iterator[tuple[int, bytes, bytes]]:
     """(request, prompt, answer) of the calls whose prompts are logged as tokens; four bytes a token, cut at the most
@@ -27,11 +29,25 @@ def by_tokens(case: Case, worker: str, first: int, last: int) -> Iterator[tuple[
         yield request, *held
 
 
-def by_texts(case: Case, workers: Sequence[str], first: int, last: int) -> Iterator[tuple[int, bytes, bytes]]:
-    """The same of the calls of any of the workers whose prompts are logged whole; UTF-8, cut at the most bytes."""
+def by_texts(case: Case, workers: Sequence[str], most: int = TOGETHER) -> Iterator[tuple[int, bytes, bytes]]:
+    """The same of all calls of the workers whose prompts are logged whole; UTF-8, cut at the most bytes. In the order
+    in which their texts are stored, calls of about `most` code points read at a time."""
+    stretch: list[int] = []
+    held = 0
+    for request, _, code_points in case.rows("timeline/prefix_order", {"workers": list(workers)}):
+        if stretch and held + code_points > most:
+            yield from _texts(case, stretch)
+            stretch, held = [], 0
+        stretch.append(request)
+        held += code_points
+    if stretch:
+        yield from _texts(case, stretch)
+
+
+def _texts(case: Case, requests: list[int]) -> Iterator[tuple[int, bytes, bytes]]:
     import pyarrow.compute as pc
 
-    uses = case.arrow("timeline/prefix_uses", {"workers": list(workers), "first": first, "last": last})
+    uses = case.arrow("timeline/prefix_uses", {"requests": requests})
     contents = pc.unique(uses["content"]).to_pylist()
     texts = _bytes_of(case.arrow("timeline/prefix_texts", {"contents": contents}))
     rows = zip(*(uses[name].to_pylist() for name in ("request", "of_response", "content", "role")), strict=True)

@@ -1,15 +1,14 @@
--- question: what did each call of some workers send, and get, in the order in which the engine reads it?
--- inputs:   requests, request_contents, request_workers
+-- question: what did each of these calls send, and get, in the order in which the engine reads it?
+-- inputs:   requests, request_contents
 -- grain:    one row per text of a call
--- parameters: workers (list); first, last (the range of requests)
+-- parameters: requests (list)
 -- order:    request, side, ordinal
 -- From one vantage a call: the engine's, where it has the prompt whole. The engine's own `text` is the prompt as rendered;
 -- of messages the template is unknown, so that role and line breaks stand for it in all calls alike.
 WITH chosen AS (
     SELECT q.request, q.key
     FROM requests AS q
-    INNER JOIN request_workers AS w ON w.request = q.request
-    WHERE w.worker IN (SELECT unnest($workers)) AND q.prompt_state = 'full' AND q.request BETWEEN $first AND $last
+    WHERE q.prompt_state = 'full' AND q.request IN (SELECT unnest($requests))
     QUALIFY row_number() OVER (
         PARTITION BY q.request ORDER BY list_position(['engine', 'gateway', 'client'], q.vantage), q.key
     ) = 1

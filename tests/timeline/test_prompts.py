@@ -15,10 +15,10 @@ from forensics.timeline.prompts import by_texts
 Sent = list[tuple[int, bytes, bytes]]
 
 
-def sent(case: Case, workers: tuple[str, ...] = ("w0",), first: int = 0, last: int = 9) -> Sent:
+def sent(case: Case, *workers: str, most: int = 99) -> Sent:
     with case.transaction():
         engine.rebuild(case, None, lambda _: None)
-        found = list(by_texts(case, workers, first, last))
+        found = list(by_texts(case, workers, most))
         engine.drop(case)
     return found
 
@@ -49,18 +49,19 @@ def case_of(tmp_path: Path) -> CaseBuilder:
 
 def test_messages_come_in_order_with_their_roles_and_repeated_texts_whole(tmp_path: Path) -> None:
     with case_of(tmp_path).write(tmp_path / "c") as case:
-        assert sent(case) == [
+        assert sent(case, "w0") == [
             (0, "user\nGrüß dich\n".encode(), b"assistant\nHallo"),
             (2, "user\nGrüß dich\nassistant\nHallo\nuser\nAnd then?\n".encode(), b"assistant\nNothing."),
             (3, b"<|user|>hi", b"ho"),
         ]
 
 
-@pytest.mark.parametrize(("first", "last", "calls"), [(0, 1, [0]), (2, 3, [2, 3]), (4, 9, [])])
-def test_only_calls_of_the_worker_in_the_range(tmp_path: Path, first: int, last: int, calls: list[int]) -> None:
+@pytest.mark.parametrize("most", [0, 30, 999])
+def test_only_calls_of_the_workers_however_many_at_a_time(tmp_path: Path, most: int) -> None:
     with case_of(tmp_path).write(tmp_path / "c") as case:
-        assert [request for request, _, _ in sent(case, ("w0",), first, last)] == calls
-        assert [request for request, _, _ in sent(case, ("w1", "w0"))] == [0, 1, 2, 3]
+        assert [request for request, _, _ in sent(case, "w0", most=most)] == [0, 2, 3]
+        assert [request for request, _, _ in sent(case, "w1", "w0", most=most)] == [0, 1, 2, 3]
+        assert sent(case, most=most) == []
 
 
 def test_a_prompt_is_cut_at_the_most_bytes_and_one_that_is_not_whole_is_left_out(tmp_path: Path) -> None:
@@ -69,6 +70,6 @@ def test_a_prompt_is_cut_at_the_most_bytes_and_one_that_is_not_whole_is_left_out
     part = b.request("part", "alpha", 2, 3)
     b.requests[part]["prompt_state"] = "truncated"
     with b.write(tmp_path / "c") as case:
-        [(request, prompt, answer)] = sent(case)
+        [(request, prompt, answer)] = sent(case, "w0")
     assert (request, len(prompt), len(answer)) == (0, MOST_BYTES, MOST_BYTES)
     assert prompt == ("user\n" + "ü" * MOST_BYTES).encode()[:MOST_BYTES] and answer.startswith(b"assistant\nrr")
