@@ -1,7 +1,7 @@
 """What does the search for copies cost, in bits? The logarithm of the places where a match could have come by chance.
 
 E = m n 2^-S (Karlin and Altschul 1990): m places in responses, n places in all texts. A place is a byte; for
-identifiers it is a token of the same length, since no other can be equal. Does not say what a match is worth
+identifiers it is a distinct token of the same length, since no other can be equal. Does not say what a match is worth
 (`strength`), and not what a search for names costs (`name_prices`).
 """
 
@@ -11,24 +11,57 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from forensics.attribution.holdings import World
 from forensics.text.fold import Ints
 
+Floats = npt.NDArray[np.float64]
+
 LENGTHS = 65  # lengths of tokens told apart, in units: 0 to 63, and 64 and more
+PRECISION = 12  # bits of a hash that choose a register; a count's standard error is 1.6 %
+RANKED = 64 - PRECISION  # bits of it that are left
+
+Registers = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True)
 class TokenCounts:
-    """How many identifier tokens of each length (LENGTHS cells) stand in the responses, and in all other texts."""
+    """How many distinct identifier tokens of each length stand in the responses, and in all texts (LENGTHS cells)."""
 
-    in_responses: Ints
-    in_others: Ints
+    in_responses: Floats
+    everywhere: Floats
 
 
-def count_lengths(starts: Ints, ends: Ints) -> Ints:
-    """Tokens by length in units, in LENGTHS cells."""
-    return np.bincount(np.minimum(ends - starts, LENGTHS - 1), minlength=LENGTHS).astype(np.int64)
+def no_tokens() -> Registers:
+    """Empty sketches, one for each length."""
+    return np.zeros((LENGTHS, 1 << PRECISION), dtype=np.int8)
+
+
+def sketch(hashes: Ints, lengths: Ints) -> Registers:
+    """Registers of the distinct tokens of each length, by their 64-bit hashes; two sketches merge by the larger one.
+
+    A token that stands in every turn of a conversation is one chance of a match, not many. HyperLogLog++ (Heule,
+    Nunkesser, Hall 2013); the counts are datasketch's.
+    """
+    bits = hashes.astype(np.int64).view(np.uint64)
+    found = no_tokens()
+    # The rank is the place of the first set bit; 52 bits are exact in a float.
+    rank = RANKED + 1 - np.frexp((bits >> np.uint64(PRECISION)).astype(np.float64))[1]
+    places = (bits & np.uint64((1 << PRECISION) - 1)).astype(np.int64)
+    np.maximum.at(found, (np.minimum(lengths, LENGTHS - 1), places), rank.astype(np.int8))
+    return found
+
+
+def count_tokens(in_responses: Registers, in_others: Registers) -> TokenCounts:
+    """Counts of two sketches and of both together."""
+    return TokenCounts(_counts(in_responses), _counts(np.maximum(in_responses, in_others)))
+
+
+def _counts(registers: Registers) -> Floats:
+    from datasketch import HyperLogLogPlusPlus
+
+    return np.array([HyperLogLogPlusPlus(reg=row).count() if row.any() else 0.0 for row in registers])
 
 
 class Charges:
@@ -39,10 +72,10 @@ class Charges:
         self._text = math.log2(responses + 1) + math.log2(int(world.text_bytes.sum()) + 1)
         # One bit for searching twice: everywhere, and beside.
         self._saved_beside = max(0.0, self._text - _bits_of_pairs(world) - 1.0)
-        everywhere = tokens.in_responses + tokens.in_others
-        # Each length is a search of its own; for having many of them each pays the same.
-        searches = math.log2(max(1, int(np.count_nonzero(everywhere))))
-        self._tokens = np.log2(tokens.in_responses + 1.0) + np.log2(everywhere + 1.0) + searches
+        # Each length is a search of its own. The bits of a token count its length, too, so that it is paid for: by the
+        # share of tokens that have it.
+        shares = np.maximum(tokens.everywhere, 1.0) / max(1.0, float(tokens.everywhere.sum()))
+        self._tokens = np.log2(tokens.in_responses + 1.0) + np.log2(tokens.everywhere + 1.0) - np.log2(shares)
 
     def of_text(self, beside: bool) -> float:
         """For a passage; `beside`: its source was in flight on the recipient's worker."""

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from forensics.attribution.charges import LENGTHS, Charges, TokenCounts, count_lengths
+from forensics.attribution.charges import LENGTHS, Charges, TokenCounts, count_tokens, no_tokens, sketch
 
 
 def ints(*values: int) -> np.ndarray:
@@ -38,9 +38,9 @@ def world(workers: bool = True) -> SimpleNamespace:
     )
 
 
-def tokens(in_responses: dict[int, int], in_others: dict[int, int]) -> TokenCounts:
-    made = TokenCounts(np.zeros(LENGTHS, dtype=np.int64), np.zeros(LENGTHS, dtype=np.int64))
-    for counts, given in ((made.in_responses, in_responses), (made.in_others, in_others)):
+def tokens(in_responses: dict[int, int], everywhere: dict[int, int]) -> TokenCounts:
+    made = TokenCounts(np.zeros(LENGTHS), np.zeros(LENGTHS))
+    for counts, given in ((made.in_responses, in_responses), (made.everywhere, everywhere)):
         for length, number in given.items():
             counts[length] = number
     return made
@@ -65,22 +65,43 @@ def test_without_workers_nothing_is_beside():
     assert charges.of_token(10, True) == charges.of_token(10, False)
 
 
-def test_an_identifier_pays_for_tokens_of_its_length_and_for_the_number_of_lengths():
-    charges = Charges(world(), tokens({10: 3, 20: 100}, {10: 28, 20: 5000, 30: 7, 31: 1}))
-    assert charges.of_token(10, False) == pytest.approx(log2(4) + log2(32) + log2(4))
-    assert charges.of_token(20, False) == pytest.approx(log2(101) + log2(5101) + log2(4))
+def test_an_identifier_pays_for_tokens_of_its_length_and_for_the_share_that_have_it():
+    charges = Charges(world(), tokens({10: 3, 20: 100}, {10: 31, 20: 5100, 30: 869}))
+    assert charges.of_token(10, False) == pytest.approx(log2(4) + log2(32) + log2(6000 / 31))
+    assert charges.of_token(20, False) == pytest.approx(log2(101) + log2(5101) + log2(6000 / 5100))
 
 
 def test_an_identifier_beside_saves_what_a_passage_saves_and_pays_nothing_less_than_nothing():
-    charges = Charges(world(), tokens({10: 300, 11: 1}, {10: 2800}))
+    charges = Charges(world(), tokens({10: 300, 11: 1}, {10: 3100, 11: 1}))
     saved = charges.of_text(False) - charges.of_text(True)
     assert saved > 0
     assert charges.of_token(10, True) == pytest.approx(charges.of_token(10, False) - saved)
-    assert Charges(world(), tokens({10: 1}, {})).of_token(12, True) == 0.0
+    assert Charges(world(), tokens({10: 1}, {10: 1})).of_token(12, True) == 0.0
 
 
-def test_lengths_are_counted_and_long_ones_together():
-    starts = ints(0, 7, 20, 100)
-    counts = count_lengths(starts, starts + ints(8, 8, 64, 400))
-    assert counts.size == LENGTHS
-    assert {int(length): int(counts[length]) for length in np.flatnonzero(counts)} == {8: 2, 64: 2}
+def hashes(number: int, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(-(2**63), 2**63, number, dtype=np.int64)
+
+
+@pytest.mark.parametrize("number", [1, 40, 3000, 9000, 200_000])
+def test_distinct_tokens_are_counted_however_often_they_stand(number):
+    once = hashes(number, number)
+    often = np.concatenate([once, once[: number // 2], once])
+    counts = count_tokens(sketch(often, np.full(often.size, 12)), no_tokens())
+    assert counts.in_responses[12] == pytest.approx(number, rel=0.05)
+    assert counts.everywhere[12] == counts.in_responses[12]
+    assert counts.in_responses.sum() == counts.in_responses[12]
+
+
+def test_lengths_are_counted_apart_long_ones_together_and_parts_add_up():
+    answers = sketch(hashes(100, 1), np.repeat([8, 63, 64, 400], 25))
+    both = count_tokens(answers, np.maximum(answers, sketch(hashes(50, 2), np.full(50, 8))))
+    assert np.flatnonzero(both.in_responses).tolist() == [8, 63, 64]
+    assert both.in_responses[[8, 63, 64]].tolist() == pytest.approx([25, 25, 50], rel=0.03)
+    assert both.everywhere[8] == pytest.approx(75, rel=0.03)
+
+
+def test_a_hash_of_zeros_has_the_highest_rank():
+    registers = sketch(np.zeros(1, dtype=np.int64), np.array([10]))
+    assert registers[10, 0] == 64 - 12 + 1
+    assert np.count_nonzero(registers) == 1
