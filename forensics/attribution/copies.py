@@ -14,7 +14,9 @@ particulars does, for they stand in that customer's prompt alone.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -29,8 +31,7 @@ from forensics.text.fingerprint import fine_fingerprints
 
 MOST_HOLDERS = 12  # answers that may hold a fingerprint for it to say anything (reference: seeds with more are dropped)
 SHORT_BYTES = 400  # answers of fewer bytes are compared by finer fingerprints
-PERMUTATIONS = 32
-BANDS = (16, 2)  # pairs with a Jaccard of 0.5 are proposed with a chance of 0.99, of 0.2 with 0.48
+PERMUTATIONS = 32  # in bands of 2: pairs with a Jaccard of 0.5 are proposed with a chance of 0.99, of 0.2 with 0.48
 FEWEST = 2  # fingerprints that an answer must share with others to be sketched
 COVER = 0.8  # share of the recipient's words that stand in the other answer in the same order; two answers to one sum
 # share up to three quarters
@@ -100,22 +101,28 @@ def _shared(contents: npt.NDArray[Any], tokens: Ints) -> tuple[Ints, Ints]:
 
 def _sketched(contents: Ints, tokens: Ints) -> set[tuple[int, int]]:
     """Pairs that fall into one bucket. Linear: a bucket holds the answers of one least token or pair of them."""
-    from datasketch import MinHash, MinHashLSH
+    from datasketch import MinHash
 
     keys, starts = np.unique(contents, return_index=True)
     ends = np.append(starts[1:], contents.size)
     enough = np.flatnonzero(ends - starts >= FEWEST)
-    index = MinHashLSH(num_perm=PERMUTATIONS, params=BANDS)
     sketches = MinHash.generator(
         (tokens[starts[i] : ends[i]].tolist() for i in enough.tolist()),
         num_perm=PERMUTATIONS, seed=SKETCH_SEED, hashfunc=int, scheme="affine32",
     )  # fmt: skip
-    pairs: set[tuple[int, int]] = set()
-    for place, sketch in zip(enough.tolist(), sketches, strict=True):
-        key = int(keys[place])
-        pairs.update((int(other), key) for other in index.query(sketch))
-        index.insert(key, sketch, check_duplication=False)
-    return pairs
+    # A band is two values of 32 bits: one number. Sorting these finds what MinHashLSH would; its dictionaries cost
+    # several times the sketches.
+    table = np.array([sketch.hashvalues for sketch in sketches], dtype=np.uint32).reshape(-1, PERMUTATIONS)
+    return {pair for band in table.view(np.uint64).T for pair in _alike(keys[enough], band)}
+
+
+def _alike(keys: Ints, values: npt.NDArray[Any]) -> Iterator[tuple[int, int]]:
+    """Pairs of keys (ascending) with equal values, the smaller first."""
+    order = np.argsort(values, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(values[order])) + 1, order.size)
+    starts = np.append(0, ends[:-1])
+    for group in np.flatnonzero(ends - starts > 1).tolist():
+        yield from combinations(keys[order[starts[group] : ends[group]]].tolist(), 2)
 
 
 def find_copies(corpus: Corpus, texts: Texts, seeds: Seeds) -> list[Copy]:

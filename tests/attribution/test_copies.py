@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from datasketch import MinHash, MinHashLSH
 
-from forensics.attribution.copies import MOST_HOLDERS, _shared, _sketched
+from forensics.attribution.copies import MOST_HOLDERS, PERMUTATIONS, SKETCH_SEED, _shared, _sketched
 
 # A question and its answer in each script; the answer is too short, or will be too altered, for a long exact run.
 ANSWERS = {
@@ -132,3 +133,20 @@ def test_what_is_proposed_does_not_grow_with_what_many_hold() -> None:
     few = [(content, token) for content in range(MOST_HOLDERS) for token in (1, 2)]
     contents, tokens = (np.array(column) for column in zip(*few, strict=True))
     assert len(_sketched(*_shared(contents, tokens))) == MOST_HOLDERS * (MOST_HOLDERS - 1) // 2
+
+
+def test_what_is_proposed_is_what_an_index_of_the_library_would() -> None:
+    random = np.random.default_rng(5)
+    rows = {(content, int(token)) for content in range(60) for token in random.integers(0, 90, 8)}
+    rows |= {(content + 1, token) for content, token in rows if content % 5 == 0 and token % 4}
+    contents, tokens = (np.array(column) for column in zip(*sorted(rows), strict=True))
+    index = MinHashLSH(num_perm=PERMUTATIONS, params=(PERMUTATIONS // 2, 2))
+    expected = set()
+    for content in range(61):
+        sketch = MinHash(num_perm=PERMUTATIONS, seed=SKETCH_SEED, hashfunc=int, scheme="affine32")
+        sketch.update_batch(tokens[contents == content].tolist())
+        expected |= {(other, content) for other in index.query(sketch)}
+        index.insert(content, sketch)
+    assert 30 < len(expected) < 1500
+    assert _sketched(contents, tokens) == expected
+    assert _sketched(contents[:0], tokens[:0]) == set()
