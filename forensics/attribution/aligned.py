@@ -149,7 +149,7 @@ def _priors(corpus: Corpus, texts: Texts, suspects: list[Suspect], length: Float
         for place in batch:
             suspect = suspects[place]
             key = int(content[suspect.use])
-            size = texts.folded(key).units.size
+            size = texts.units(key).size
             whole = Candidate(suspect.use, suspect.request, key, 0, size, "target", False, (), frozenset())
             strength = measure(whole, texts, NOTHING, -1)
             terms, first = np.unique(strength.terms, return_index=True)

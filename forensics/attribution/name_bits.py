@@ -31,4 +31,4 @@ def most_bits(texts: Texts, candidate: Candidate) -> float:
 
 
 def _room(texts: Texts, candidate: Candidate) -> float:
-    return float(MOST_BITS[scripts(texts.folded(candidate.content).units[candidate.start : candidate.end])].sum())
+    return float(MOST_BITS[scripts(texts.units(candidate.content)[candidate.start : candidate.end])].sum())

@@ -209,7 +209,7 @@ def _of_other_subjects(group: Group, around: list[Keys], counts: Counts, world: 
 def _scored(world: World, texts: Texts, group: Group, counts: Counts, prices: Prices, named: bool) -> Scored | None:
     price = float(prices.tokens[group.holder])
     places: dict[bytes, tuple[Place, Strength, Source | None]] = {}
-    units = texts.folded(group.content).units
+    units = texts.units(group.content)
     for place in group.places:
         strength = _measured(texts, group, place, counts, world)
         if not _may_pay(place, strength.bits, price):
@@ -235,7 +235,7 @@ Named = tuple[Place, Strength, Source | None]
 
 def _distinct(texts: Texts, group: Group, places: list[Named]) -> tuple[Named, ...]:
     """Without names whose words another one has, too: a part of it, said again."""
-    units = texts.folded(group.content).units
+    units = texts.units(group.content)
     found = texts.words(group.content)
     held = []
     for place, _, _ in places:

@@ -15,7 +15,9 @@ from forensics.text.fold import fold
 from forensics.text.words import words
 
 TEXT = "Write to Marta Lindqvist-Okonkwo, Halloran Street 44-17; 山田太郎様, Вельяминов, כהן. s p a c e d o u t ... end"
-TEXTS: Any = SimpleNamespace(folded=lambda key: fold(TEXT), words=lambda key: words(TEXT))
+TEXTS: Any = SimpleNamespace(
+    folded=lambda key: fold(TEXT), units=lambda key: fold(TEXT).units, words=lambda key: words(TEXT)
+)
 NOTHING = Counts(np.zeros(0, dtype=np.uint64), np.zeros((0, 3), dtype=np.int32), 0)
 SIZE = fold(TEXT).units.size
 
