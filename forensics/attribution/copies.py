@@ -1,10 +1,10 @@
 """Which answers are nearly the same text as an answer of another tenant, and whose prompt does that text fit?
 
 Runs find copies that are long and exact. Whole answers also come altered, cut short, or are short themselves. Pairs are
-proposed by MinHash-LSH (datasketch) over winnowed fingerprints that two to MOST_HOLDERS answers hold: what one answer
-alone holds says nothing of a pair, so that a copy that was cut in half is as near to its original as a whole one, and
-no bucket grows with the log. Short answers have few fingerprints of the usual size; theirs are finer. Proposed pairs
-are aligned word by word.
+proposed by MinHash sketches (datasketch) that agree in a band, over winnowed fingerprints that two to MOST_HOLDERS
+answers hold: what one answer alone holds says nothing of a pair, so that a copy that was cut in half is as near to its
+original as a whole one, and no bucket grows with the log. Short answers have few fingerprints of the usual size; theirs
+are finer. Proposed pairs are aligned word by word.
 
 A pair names the tenant whose prompt the text fits by many bits more than the recipient's own (`likely`, `aligned`).
 Equal answers to equal questions differ by nothing there; an answer from a cache that carries another customer's
