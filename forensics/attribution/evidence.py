@@ -5,7 +5,6 @@ One background pass counts the words of all candidates together; decoy strata ar
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from forensics.attribution import decoys
 from forensics.attribution.around import look_around
 from forensics.attribution.candidates import Candidate, Excluded, prompts_by_request
+from forensics.attribution.charges import Charges, TokenCounts
 from forensics.attribution.findings import Evidence, Judged
 from forensics.attribution.holdings import World
 from forensics.attribution.judge import PUBLIC_SHARE, judge
@@ -71,10 +71,10 @@ NO_TERMS: Keys = np.zeros(0, dtype=np.uint64)
 def gather(
     texts: Texts,
     candidates: list[Candidate],
-    token_seeds: tuple[int, int],
+    tokens: TokenCounts,
     parameters: Parameters,
 ) -> tuple[list[Judged], list[Excluded], list[decoys.Stratum]]:
-    """Judged fragments, exclusions and decoy strata. `token_seeds`: tokens in responses, and in all other texts."""
+    """Judged fragments, exclusions and decoy strata."""
     world = texts.corpus.world
     sources = [_located(world, candidate) for candidate in candidates]
     prompts = prompts_by_request(world, _asked(candidates, sources))
@@ -118,11 +118,9 @@ def gather(
             whole = measure(candidate.read, texts, counts, int(world.requests.unit[candidate.request]))
             strengths.append(replace(whole, bits=whole.bits * _agreement(candidate)))
             shares.append(_shares(candidate, texts))
-    charge = _charge(world)
-    token_charge = math.log2(token_seeds[0] + 1) + math.log2(sum(token_seeds) + 1)
-    local_charge = _local_charge(world)
+    price = Charges(world, tokens)
     charges = [
-        (token_charge if c.token else min(charge, local_charge) if _beside(found) else charge)
+        (price.of_token(c.end - c.start, _beside(found)) if c.token else price.of_text(_beside(found)))
         + (c.alteration.freedom if c.alteration else 0.0)
         for c, found in zip(candidates, sources, strict=True)
     ]
@@ -321,36 +319,6 @@ def _shares(candidate: Candidate, texts: Texts) -> tuple[float, float, bool]:
     token = is_public_token(units) if candidate.token else part.size < MAX_CONSTANT and is_public_constant(units)
     public = 0.0 if candidate.token else public_share(texts.raw(candidate.content)[low:high])
     return total_weight(part) / max(1, whole), public, token
-
-
-def _charge(world: World) -> float:
-    """Bits paid for the number of places searched: response positions times positions of all texts."""
-    responses = int(world.text_bytes[world.is_response].sum())
-    return math.log2(responses + 1) + math.log2(int(world.text_bytes.sum()) + 1)
-
-
-def _local_charge(world: World) -> float:
-    """The same for the search among texts in flight on the same worker, plus one bit for searching twice.
-
-    A text that was in the same worker at the same time is found in a much smaller search; the smaller charge is for it
-    alone (E = m n 2^-S; Karlin and Altschul 1990).
-    """
-    requests, uses = world.requests, world.uses
-    size = np.zeros(len(requests.request_id))
-    answer = np.zeros(len(requests.request_id))
-    np.add.at(size, uses.request, world.text_bytes[uses.content].astype(np.float64))
-    np.add.at(answer, uses.request[uses.side == 1], world.text_bytes[uses.content[uses.side == 1]].astype(np.float64))
-    pairs = 0.0
-    workers = np.array([name or "" for name in requests.worker])
-    for name in sorted({w for w in requests.worker if w}):
-        rows = np.flatnonzero(workers == name)
-        starts, ends = np.sort(requests.received[rows]), np.sort(requests.finished[rows])
-        by_start = np.concatenate([[0.0], np.cumsum(size[rows][np.argsort(requests.received[rows], kind="stable")])])
-        by_end = np.concatenate([[0.0], np.cumsum(size[rows][np.argsort(requests.finished[rows], kind="stable")])])
-        begun = by_start[np.searchsorted(starts, requests.finished[rows], side="left")]
-        gone = by_end[np.searchsorted(ends, requests.received[rows], side="left")]
-        pairs += float((answer[rows] * np.maximum(begun - gone, 0.0)).sum())
-    return math.log2(pairs + 1) + 1 if pairs > 0 else math.inf
 
 
 def _beside(sources: list[Source]) -> bool:

@@ -67,7 +67,7 @@ def least_bits(candidate: Candidate, evidence: Evidence, parameters: Parameters)
     """Net bits below which a supplied match is not reported."""
     q_value = evidence.q_value
     if candidate.token:
-        return min(parameters.identifier_bits, parameters.possible_bits)
+        return min(parameters.possible_identifier_bits, parameters.identifier_bits, parameters.possible_bits)
     if candidate.alteration is not None and q_value is None:
         return max(parameters.altered_bits, parameters.possible_bits)
     if q_value is None and strays(candidate, evidence):

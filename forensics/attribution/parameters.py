@@ -51,6 +51,9 @@ class Parameters:
     identifier_bits: float = 10.0
     """Net bits for a `probable` identifier: its search is charged by tokens, and phrases are no rivals there."""
 
+    possible_identifier_bits: float = 7.0
+    """The same for `possible`: by chance less than one in a hundred cases holds such a match."""
+
     generated_bits: float = 16.0
     """Net bits below which a text that nobody supplied is a phrase of the model."""
 

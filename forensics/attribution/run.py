@@ -104,7 +104,7 @@ def _work(
     for explain in (without_public, without_templates):
         candidates, explained = explain(texts, candidates, carriers, parameters)
         excluded.extend(explained)
-    judged, dropped, strata = gather(texts, candidates, (found.tokens_in_responses, found.tokens_in_others), parameters)
+    judged, dropped, strata = gather(texts, candidates, found.token_counts, parameters)
     judged = settle(judged)
     found.tokens.close()
     switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])

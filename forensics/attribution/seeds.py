@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from forensics.attribution.charges import Registers, TokenCounts, count_tokens, no_tokens, sketch
 from forensics.attribution.corpus import Corpus, TextBatch
 from forensics.attribution.holdings import Ints
 from forensics.attribution.partitions import Partitions, Table, rows_of, that_matter
@@ -146,13 +147,13 @@ class Seeds:
 
 @dataclass(frozen=True)
 class Scan:
-    """What two passes over the texts give: seeds of both kinds, and units per script of each text (NAMES)."""
+    """What two passes over the texts give: seeds of both kinds, units per script of each text (NAMES), and how many
+    distinct tokens of each length there are."""
 
     grams: Seeds
     tokens: Seeds
     scripts: npt.NDArray[np.int32]
-    tokens_in_responses: int
-    tokens_in_others: int
+    token_counts: TokenCounts
 
 
 def scan(corpus: Corpus, tick: Callable[[int], None] | None = None) -> Scan:
@@ -165,37 +166,38 @@ def scan(corpus: Corpus, tick: Callable[[int], None] | None = None) -> Scan:
     grams = Partitions(folder, answers // SEED_BYTES, memory, GRAM_COLUMNS)
     tokens = Partitions(folder, int(world.text_bytes.sum()) // TOKEN_BYTES, memory // 4)
 
-    def selected(batch: TextBatch) -> tuple[Any, Any]:
-        _count_scripts(scripts, batch)
-        return grams.split(_selected(batch)), tokens.split(_tokens(batch))
+    in_responses, in_others = no_tokens(), no_tokens()
 
-    for gram_rows, token_rows in corpus.over(world.is_response, selected, tick):
+    def selected(batch: TextBatch) -> tuple[Any, Any, Registers]:
+        _count_scripts(scripts, batch)
+        found = _tokens(batch)
+        return grams.split(_selected(batch)), tokens.split(found), _sketch(found)
+
+    for gram_rows, token_rows, registers in corpus.over(world.is_response, selected, tick):
         grams.add(*gram_rows)
         tokens.add(*token_rows)
-    in_responses = tokens.rows
+        np.maximum(in_responses, registers, out=in_responses)
     gram_filter = _filter(grams, memory, corpus.case.resources.threads)
     token_filter = _filter(tokens, memory, corpus.case.resources.threads)
 
-    def sifted(batch: TextBatch) -> tuple[Any, Any, int]:
+    def sifted(batch: TextBatch) -> tuple[Any, Any, Registers]:
         _count_scripts(scripts, batch)
         keys, buffer, offsets = batch
         hashes, documents, positions = sift(buffer, offsets, gram_filter)
         found = _tokens(batch)
         held = found[token_filter.holds(found[:, 0].copy())]
         rows = rows_of(hashes, keys[documents], positions)
-        return grams.split(rows), tokens.split(held), found.shape[0]
+        return grams.split(rows), tokens.split(held), _sketch(found)
 
-    examined = 0
-    for gram_rows, token_rows, number in corpus.over(~world.is_response, sifted, tick):
+    for gram_rows, token_rows, registers in corpus.over(~world.is_response, sifted, tick):
         grams.add(*gram_rows)
         tokens.add(*token_rows)
-        examined += number
+        np.maximum(in_others, registers, out=in_others)
     return Scan(
         Seeds(corpus, grams, _selected, context=True),
         Seeds(corpus, tokens, _tokens, context=False),
         scripts,
-        in_responses,
-        examined,
+        count_tokens(in_responses, in_others),
     )
 
 
@@ -209,6 +211,10 @@ def _tokens(batch: TextBatch) -> Table:
     keys, buffer, offsets = batch
     found = identifiers(buffer, offsets)
     return rows_of(found.hashes, keys[found.documents], found.starts, found.ends)
+
+
+def _sketch(tokens: Table) -> Registers:
+    return sketch(tokens[:, 0], tokens[:, 2] - (tokens[:, 1] & 0xFFFFFFFF))
 
 
 def _filter(parts: Partitions, most_bytes: int, threads: int) -> SeedFilter:

@@ -16,6 +16,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DIGITS = re.compile(r"\d{1,20}(?:\.\d{1,20})?")
 _LEAST, _MOST = 10**15, 10**16
 _LONGEST = 10**13  # microseconds, about 116 days
+_BEYOND = 10**30  # no time in any unit; infinity, and what a float cannot hold, lie beyond
 _PRECISION = {"s": "s", "ms": "ms", "us": "us", "ns": "ns"}
 
 
@@ -94,11 +95,11 @@ def _by_pattern(value: Any, pattern: str, zone: ZoneInfo | None, context: FileCo
 
 
 def _number(value: Any) -> float | int | None:
-    """A number, whole where it is written whole: ticks have more digits than a float keeps."""
+    """A number, whole where it is written whole: ticks have more digits than a float keeps; None for no time."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        return value
+        return value if -_BEYOND < value < _BEYOND else None
     if isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
         return float(value) if "." in value else int(value)
     return None

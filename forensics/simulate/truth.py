@@ -115,31 +115,37 @@ def truth_rows(requests: Sequence[Request], form: str) -> list[dict[str, Any]]:
     ]
     if any(leak.label for _, leak in planted):
         bits = bits_per_character(held)
-        for (request, leak), row in zip(planted, rows, strict=True):
-            row["passage_holders"] = _passage_holders(request, leak, held)
+        quoted = [_quoted(leak) for _, leak in planted]
+        prompts = [entry for entry in held if entry.side == "prompt"]
+        standing = iter(search([part for parts in quoted for part in parts], [entry.text for entry in prompts]))
+        for (request, leak), parts, row in zip(planted, quoted, rows, strict=True):
+            holders = [prompts[number] for _ in parts for number in next(standing)]
+            row["passage_holders"] = _passage_holders(request, leak, holders)
             row["bits"] = round(row["source_chars"] * bits.get(row["language"], bits["en"]), 1)
     return sorted(rows, key=lambda row: (row["finished"], row["response_request_id"], row["char_start"]))
 
 
-def _passage_holders(request: Request, leak: Planted, held: Sequence[Held]) -> list[str]:
-    """Tenants whose prompts hold a passage that a whole answer quotes from its source's prompt.
+def _quoted(leak: Planted) -> list[str]:
+    """Passages that a whole answer quotes from its source's prompt."""
+    if leak.source is None or not leak.label.startswith("whole_response"):
+        return []
+    asked = [message.content for message in leak.source.messages if message.content]
+    parts = [leak.text[at : at + _PASSAGE] for at in range(0, max(0, len(leak.text) - _PASSAGE) + 1, _PASSAGE // 2)]
+    return [part for part in parts if any(part in text for text in asked)]
+
+
+def _passage_holders(request: Request, leak: Planted, holders: Sequence[Held]) -> list[str]:
+    """Tenants whose prompts hold a passage that a whole answer quotes, of `holders` of any of them.
 
     The answer is the source's; a passage of it may be anybody's who had sent the same document.
     """
-    source = leak.source
-    if source is None or not leak.label.startswith("whole_response"):
-        return []
-    asked = [message.content for message in source.messages if message.content]
-    parts = [leak.text[at : at + _PASSAGE] for at in range(0, max(0, len(leak.text) - _PASSAGE) + 1, _PASSAGE // 2)]
-    quoted = [part for part in parts if any(part in text for text in asked)]
-    prompts = [entry for entry in held if entry.side == "prompt" and entry.organisation != request.tenant.organisation]
     found = {
-        prompts[number].tenant
-        for numbers in search(quoted, [entry.text for entry in prompts])
-        for number in numbers
-        if any(use.received < request.finished for use in prompts[number].uses)
+        holder.tenant
+        for holder in holders
+        if holder.organisation != request.tenant.organisation
+        and any(use.received < request.finished for use in holder.uses)
     }
-    return sorted(found - {source.tenant.name})
+    return sorted(found - {leak.source.tenant.name}) if leak.source else []
 
 
 def _row(request: Request, leak: Planted, holders: Sequence[Held], form: str) -> dict[str, Any]:

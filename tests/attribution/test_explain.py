@@ -190,7 +190,7 @@ def test_a_recitation_that_was_asked_for(scene: Any) -> None:
 def test_an_identifier_needs_less(scene: Any) -> None:
     fragment = leak(scene, "4471998211750", "4471998211750").only()
     found = explained(scene, fragment)
-    assert "below 10 net bits" in changes(found, "too weak")
+    assert "below 7 net bits" in changes(found, "too weak")
     assert not any("less clear" in line for line in found.would_change)
 
 

@@ -190,6 +190,20 @@ def test_every_form_of_a_time_gives_the_same_moment():
         assert one(toml, {"id": "1", "t": value}).received_at == 1772600767_000000, form
 
 
+@pytest.mark.parametrize("form", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize(
+    "value",
+    [float("inf"), float("-inf"), float("nan"), 10**400, -(10**400)],
+    ids=["inf", "-inf", "nan", "huge", "-huge"],
+)
+def test_a_number_that_is_no_time_leaves_the_time_empty(form, value):
+    toml = HEAD + f'[map]\nrequest_id = "/id"\n[time]\nreceived = {{ from = "/t", form = "{form}" }}\n'
+    record = one(toml, {"id": "1", "t": value})
+    assert record.received_at is None
+    assert record.request_id == "1"
+    assert duration(value, form) is None
+
+
 def test_a_duration_gives_the_missing_end_and_never_a_negative_one():
     toml = (
         HEAD
