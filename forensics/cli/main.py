@@ -113,7 +113,7 @@ _reference.command()(reference_sets.remove)
 
 def main() -> None:
     """Entry point of the command."""
-    # What a stage makes seldom refers to itself; looking for what does was a twentieth of attribution's time.
+    # What a stage makes seldom refers to itself; looking for what does was part of attribution's time.
     gc.set_threshold(100_000, 20, 100)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
