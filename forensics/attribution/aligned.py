@@ -149,7 +149,7 @@ def _priors(corpus: Corpus, texts: Texts, suspects: list[Suspect], length: Float
         for place in batch:
             suspect = suspects[place]
             key = int(content[suspect.use])
-            size = texts.folded(key).units.size
+            size = texts.units(key).size
             whole = Candidate(suspect.use, suspect.request, key, 0, size, "target", False, (), frozenset())
             strength = measure(whole, texts, NOTHING, -1)
             terms, first = np.unique(strength.terms, return_index=True)
@@ -175,10 +175,11 @@ def rows_of(world: World, weighed: dict[int, Weighed], akin: npt.NDArray[np.bool
     """Rows of shifted answers that are worth `least` bits and more over the charge, best first, none twice."""
     found: list[Row] = []
     charge = math.log2(max(1, len(weighed)) * len(OFFSETS) * 2)
+    gains = Gains(weighed, len(world.requests.request_id))
     for by in (world.requests.received, world.requests.finished):
         for lane in lanes(world, by):
             for offset in OFFSETS:
-                scores = _scores(lane, offset, weighed, akin)
+                scores = _scores(lane, offset, gains, akin)
                 for start, end, bits in chances.segments(scores, charge + least, DROP).tolist():
                     found.append(_row(world, lane, scores, int(start), int(end), float(bits), charge, offset))
     found = [row for row in found if len(row.recipients) > 1]
@@ -192,17 +193,39 @@ def rows_of(world: World, weighed: dict[int, Weighed], akin: npt.NDArray[np.bool
     return kept
 
 
-def _scores(lane: Ints, offset: int, weighed: dict[int, Weighed], akin: npt.NDArray[np.bool_]) -> Floats:
+class Gains:
+    """The weight of any of some responses under any prompt that it was weighed with."""
+
+    def __init__(self, weighed: dict[int, Weighed], requests: int) -> None:
+        self._requests = requests
+        self._weighed = np.zeros(requests, dtype=np.bool_)
+        self._weighed[list(weighed)] = True
+        none = np.zeros(0, dtype=np.int64)
+        pairs = np.concatenate([none, *(request * requests + one.near for request, one in weighed.items())])
+        gains = np.concatenate([np.zeros(0), *(one.gain for one in weighed.values())])
+        order = np.argsort(pairs, kind="stable")
+        self._pairs, self._gains = pairs[order], gains[order]
+
+    def known(self, requests: Ints) -> npt.NDArray[np.bool_]:
+        """By request: was its response weighed?"""
+        return np.asarray(self._weighed[requests])
+
+    def of(self, recipients: Ints, sources: Ints) -> Floats:
+        """By pair: the weight; ANSWERED where the response was not weighed with that prompt."""
+        pairs = recipients * self._requests + sources
+        at = np.minimum(np.searchsorted(self._pairs, pairs), max(0, self._pairs.size - 1))
+        if self._pairs.size == 0:
+            return np.full(pairs.size, ANSWERED)
+        return np.where(self._pairs[at] == pairs, self._gains[at], ANSWERED)
+
+
+def _scores(lane: Ints, offset: int, gains: Gains, akin: npt.NDArray[np.bool_]) -> Floats:
     """The weight of each place of a lane if its answer is that of the request `offset` places before."""
-    scores = np.full(lane.size, SILENT)
-    scores[akin[lane]] = ANSWERED
-    for place in range(max(0, offset), lane.size + min(0, offset)):
-        one = weighed.get(int(lane[place]))
-        if one is not None:
-            at = np.flatnonzero(one.near == lane[place - offset])
-            scores[place] = float(one.gain[at[0]]) if at.size else ANSWERED
-            if akin[lane[place]]:
-                scores[place] = min(scores[place], ANSWERED)
+    scores = np.where(akin[lane], ANSWERED, SILENT)
+    places = np.arange(max(0, offset), max(0, lane.size + min(0, offset)))
+    places = places[gains.known(lane[places])]
+    found = gains.of(lane[places], lane[places - offset])
+    scores[places] = np.where(akin[lane[places]], np.minimum(found, ANSWERED), found)
     edge = slice(0, offset) if offset > 0 else slice(lane.size + offset, lane.size)
     scores[edge] = -math.inf
     return scores

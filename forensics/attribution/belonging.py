@@ -128,7 +128,7 @@ def quotes_question(texts: Texts, candidate: Candidate, question: Units, holder:
     """Does the source's text hold the recipient's own question before the passage? `question`: its end, folded."""
     if question.size < ASKED // 4 or candidate.start > FIRST_UNITS:
         return False
-    before = texts.folded(holder.content).units[: holder.other_start]
+    before = texts.units(holder.content)[: holder.other_start]
     asked = question[-ASKED:]
     return before.size >= asked.size and tail_overlap(asked, before[-ASKED_REACH:], ASKED, ASKED_REACH) >= SAME_END
 

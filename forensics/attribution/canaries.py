@@ -279,7 +279,7 @@ class _Finder:
         return found
 
     def _bits(self, hit: _Hit) -> float:
-        units = self._texts.folded(hit.content).units[hit.start : hit.end]
+        units = self._texts.units(hit.content)[hit.start : hit.end]
         return float(character_model().bits(units).sum())
 
 

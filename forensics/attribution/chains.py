@@ -256,7 +256,7 @@ def _claims(context: Context, spoken: list[tuple[int, Link]]) -> dict[int, Claim
             assert link.one is not None and link.one.around is not None
             around = link.one.around
             content = int(world.uses.content[use])
-            size = texts.folded(content).units.size
+            size = texts.units(content).size
             whole = Candidate(use, link.recipient, content, 0, size, "target", False, (), frozenset())
             strength = measure(whole, texts, NOTHING, int(world.requests.unit[link.recipient]))
             bits = link.one.gain
@@ -298,7 +298,7 @@ def _by_place(context: Context, link: Link, use: int) -> Judged:
     requests = world.requests
     content = int(world.uses.content[use])
     prompt = prompts_by_request(world, {link.source}).get(link.source, [])
-    units = texts.folded(content).units.size
+    units = texts.units(content).size
     sources = []
     if prompt:
         asked = prompt[-1]
@@ -307,7 +307,7 @@ def _by_place(context: Context, link: Link, use: int) -> Judged:
             for at in range(int(world.uses.of_content[asked]), int(world.uses.of_content[asked + 1]))
             if world.uses.request[at] == link.source and world.uses.side[at] == 0
         )
-        reach = texts.folded(asked).units.size
+        reach = texts.units(asked).size
         holder = Holder(asked, int(requests.unit[link.source]), 0, 0, units, 0, reach, 0)
         lag = int(requests.finished[link.recipient] - requests.received[link.source])
         overlap = bool(requests.finished[link.source] > requests.received[link.recipient])
@@ -355,7 +355,7 @@ def left_behind(context: Context, found: list[Judged], reported: set[int]) -> li
     for batch in texts.batches([{int(world.uses.content[use])} for use in uses]):
         for use in uses[batch.start : batch.stop]:
             request, content = int(world.uses.request[use]), int(world.uses.content[use])
-            size = texts.folded(content).units.size
+            size = texts.units(content).size
             if size < SAYS_UNITS:
                 continue
             other = gone[request]

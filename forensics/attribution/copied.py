@@ -89,7 +89,7 @@ def judge_copies(
             one = weighed[use]
             assert one.around is not None
             content = int(world.uses.content[use])
-            size = texts.folded(content).units.size
+            size = texts.units(content).size
             whole = Candidate(use, one.request, content, 0, size, "target", False, (), frozenset())
             strength = measure(whole, texts, NOTHING, int(world.requests.unit[one.request]))
             strength = replace(strength, bits=strength.bits * chosen[use][0][1].cover)
@@ -138,7 +138,7 @@ def _finding(
     item = claim.likely
     use, request = item.suspect.use, item.suspect.request
     content = int(world.uses.content[use])
-    units = texts.folded(content).units.size
+    units = texts.units(content).size
     own = item.keys[item.own]
     sources, kin, only = [], {}, {}
     for place, (_, copy) in zip(claim.places, leaders, strict=True):
@@ -146,7 +146,7 @@ def _finding(
         text = int(world.uses.content[copy.other_use])
         unit = int(world.requests.unit[other])
         worker, there = world.requests.worker[request], world.requests.worker[other]
-        holder = Holder(text, unit, 1, 0, units, 0, texts.folded(text).units.size, max(1, round(copy.cover * units)))
+        holder = Holder(text, unit, 1, 0, units, 0, texts.units(text).size, max(1, round(copy.cover * units)))
         sources.append(
             Source(
                 holder, other, world.requests.request_id[other], world.uses.field[copy.other_use],

@@ -42,7 +42,8 @@ class Corpus:
         self._places: list[npt.NDArray[np.uint8] | tuple[int, int]] = []  # the bytes, or where they are in the file
         self._file: FileIO | None = None
         self._end = 0
-        self._batch_of = np.zeros(0, dtype=np.int32)
+        self._batch_of = np.zeros(0, dtype=np.int32)  # by content, and its row there
+        self._row_of = np.zeros(0, dtype=np.int32)
         self._escaped: set[int] = set()
 
     def batches(self, wanted: npt.NDArray[np.bool_]) -> Iterator[TextBatch]:
@@ -76,6 +77,7 @@ class Corpus:
             return
         self._read_once = True
         self._batch_of = np.zeros(self.world.text_bytes.size, dtype=np.int32)
+        self._row_of = np.zeros(self.world.text_bytes.size, dtype=np.int32)
         packs = (_Pack(), _Pack())
         for batch in self._read():
             is_response = self.world.is_response[batch[0]]
@@ -90,6 +92,7 @@ class Corpus:
     def _keep(self, batch: TextBatch) -> None:
         keys, buffer, offsets = batch
         self._batch_of[keys] = len(self._keys)
+        self._row_of[keys] = np.arange(keys.size)
         self._keys.append(keys)
         self._offsets.append(offsets)
         if self._fits:
@@ -146,7 +149,7 @@ class Corpus:
         self._prepare()
         number = self._batch_of[key]
         offsets, place = self._offsets[number], self._places[number]
-        row = int(np.searchsorted(self._keys[number], key))
+        row = self._row_of[key]
         low, high = int(offsets[row]), int(offsets[row + 1])
         if isinstance(place, tuple):
             return self._buffer((place[0] + low, high - low))

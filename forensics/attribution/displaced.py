@@ -39,7 +39,7 @@ def finding(
     """
     item, suspect = claim.likely, claim.likely.suspect
     content = int(world.uses.content[suspect.use])
-    units = texts.folded(content).units.size
+    units = texts.units(content).size
     candidate = Candidate(suspect.use, suspect.request, content, 0, units, "target", False, (), frozenset())
     sources = [
         source_of(world, texts, item, place, prompts)
@@ -96,7 +96,7 @@ def source_of(world: World, texts: Texts, item: Likely, place: int, prompts: Pro
     own = texts.words(int(uses.content[suspect.use]))
     starts, ends = term_spans(own)
     shared = np.isin(terms(own), theirs)
-    units = texts.folded(int(uses.content[suspect.use])).units.size
+    units = texts.units(int(uses.content[suspect.use])).size
     matched = min(units, int((ends - starts)[shared].sum()))
     field = next(
         uses.field[row]

@@ -141,7 +141,7 @@ def _suspects(corpus: Corpus) -> dict[int, tuple[int, int, int, int, int, int, i
 def _explained(texts: Texts, asked: list[int], before: list[int], language: int, main: int) -> bool:
     """Does the prompt or another text of the tenant explain the language?"""
     for content in asked:
-        lowered = "".join(map(chr, texts.folded(content).units.tolist()))
+        lowered = texts.units(content).astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
         if any(word in lowered for word in ASKED_WORDS):
             return True
     return any(votes_of(texts.raw(content), language, main) >= EXPLAINED for content in [*asked, *before])

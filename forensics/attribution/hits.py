@@ -142,9 +142,11 @@ def find_hits(world: World, groups: Iterable[Rows], shared_limit: int, phrase_li
             )
         )
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    # By use and place, so that the order does not tell how the seeds were parted.
-    order = np.lexsort(columns[::-1])
-    order = order[np.argsort(columns[1][order], kind="stable")]
+    # By use and place, so that the order does not tell how the seeds were parted. Two columns to a number: a sort of
+    # one costs as much as of the other.
+    kind, use, start, end, other, other_start, holder, holders = columns
+    keys = (holder, holders), (other, other_start), (start, end), (use, kind)
+    order = np.lexsort([first.astype(np.int64) << 32 | second for first, second in keys])
     return Hits(*(column[order] for column in columns))
 
 

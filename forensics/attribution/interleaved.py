@@ -15,6 +15,9 @@ are broken. The recipient's own prompt explains a passage that it aligns with ab
 from __future__ import annotations
 
 import math
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -29,9 +32,9 @@ from forensics.attribution.parameters import Parameters
 from forensics.attribution.texts import Texts
 from forensics.text.fold import Units
 from forensics.text.runs import total_weight
+from forensics.text.screen import Screen
 from forensics.text.sequences import SPAN, Orders, neighbours
-from forensics.text.streams import Stream, best_score, best_stream, weights
-from forensics.text.stretches import Seekers
+from forensics.text.streams import Stream, best_score, best_stream
 
 NOVEL = 0.45  # share of new pairs of words in a stretch that makes it worth a look
 STRETCHES = 16  # stretches of a response that are looked at, the newest first
@@ -46,6 +49,7 @@ DENSE = 0.85  # share of the stretch of the other text that the pieces must be; 
 PIECE_UNITS = 24  # longest mean piece; longer ones are runs
 OWN_SCORE = 0.7  # share of the score that the own prompt must reach to explain a passage
 SAME = 0.5  # share of the matched units that two texts must have in common to be the same stream
+PENDING_BYTES = 32 << 20  # units of texts that wait to be compared
 AROUND = 1200  # units around the likeliest part that are aligned in full
 # Bits paid for a piece: that it ends, and how much is leapt over (log2 besides).
 PIECE_BITS = 1.0
@@ -57,6 +61,18 @@ class _Suspect:
     content: int
     novelty: float  # of its strangest stretch
     first_pairs: tuple[int, ...]  # of the stretches that are looked at
+
+
+@dataclass(frozen=True)
+class _Look:
+    """A response, the texts in flight beside it (content, unit, side), and contents that were not in flight."""
+
+    suspect: _Suspect
+    theirs: list[tuple[int, int, int]]
+    controls: list[int]
+
+
+_Hint = tuple[int, int, int, int, int]  # score, where in the text, content, unit, side
 
 
 @dataclass(frozen=True)
@@ -79,7 +95,7 @@ def find_interleaved(
     texts_of = TextsOf(world)
     elsewhere = Elsewhere(world)
     left = spent = 0
-    chosen: list[tuple[_Suspect, list[tuple[int, int, int]], list[int]]] = []
+    chosen: list[_Look] = []
     prompts = prompts_by_request(world, {int(world.uses.request[s.use]) for s in suspects})
     for place, suspect in enumerate(suspects):
         request = int(world.uses.request[suspect.use])
@@ -90,15 +106,15 @@ def find_interleaved(
         if spent > parameters.interleaved_bytes:
             left = len(suspects) - place
             break
-        chosen.append((suspect, theirs, controls))
+        chosen.append(_Look(suspect, theirs, controls))
     # In the order of time, since responses that were in flight together are compared with the same texts.
-    chosen.sort(key=lambda entry: (int(world.requests.received[world.uses.request[entry[0].use]]), entry[0].use))
-    needs = [{suspect.content, *(content for content, _, _ in theirs)} for suspect, theirs, _ in chosen]
+    chosen.sort(key=lambda one: (int(world.requests.received[world.uses.request[one.suspect.use]]), one.suspect.use))
+    needs = [{one.suspect.content, *(content for content, _, _ in one.theirs)} for one in chosen]
     candidates: list[Candidate] = []
     for batch in texts.batches(needs):
-        for suspect, theirs, controls in chosen[batch.start : batch.stop]:
-            own = prompts.get(int(world.uses.request[suspect.use]), [])
-            candidates.extend(_look(world, texts, suspect, own, theirs, controls))
+        for look, streams in _screened(texts, chosen[batch.start : batch.stop]):
+            own = prompts.get(int(world.uses.request[look.suspect.use]), [])
+            candidates.extend(_found(world, texts, look, own, streams))
     candidates, excluded = _with_others(corpus, texts, candidates, parameters)
     candidates.sort(key=lambda c: (c.use, c.start, c.end, c.holders[0].unit))
     warnings = (
@@ -169,30 +185,45 @@ def _holders(world: World, candidate: Candidate, found: list[Other]) -> tuple[li
     return more, own
 
 
-def _look(
-    world: World,
-    texts: Texts,
-    suspect: _Suspect,
-    own: list[int],
-    theirs: list[tuple[int, int, int]],
-    controls: list[int],
-) -> list[Candidate]:
-    """Streams of requests in flight in one response. `controls`: texts that were not in flight."""
-    whole = texts.units(suspect.content)
-    windows = _Windows(texts, suspect)
-    recipient = int(world.requests.unit[world.uses.request[suspect.use]])
-    streams: list[tuple[int, int, int, int, int]] = []
-    for content, unit, side in theirs:
-        score, low = windows.score(texts.units(content)) if unit != recipient else (0, 0)
-        if score >= MIN_SCORE:
-            streams.append((score, low, content, unit, side))
-    if not streams:
+def _screened(texts: Texts, looks: Sequence[_Look]) -> Iterator[tuple[_Look, list[_Hint]]]:
+    """What may run through each response, in their order. Texts are folded here, and compared on all threads."""
+    threads = texts.corpus.case.resources.threads
+    with ThreadPoolExecutor(threads) as pool:
+        waiting: deque[tuple[_Look, Screen, int, Future[list[tuple[int, int]]]]] = deque()
+        held = 0
+        for look in looks:
+            screen = _screen(texts, look.suspect)
+            seconds = [texts.units(content) for content, _, _ in look.theirs]
+            size = sum(second.nbytes for second in seconds)
+            waiting.append((look, screen, size, pool.submit(_scores, screen, seconds)))
+            held += size
+            while len(waiting) > threads or (held > PENDING_BYTES and len(waiting) > 1):
+                held -= waiting[0][2]
+                yield _hints(texts, *waiting.popleft())
+        while waiting:
+            yield _hints(texts, *waiting.popleft())
+
+
+def _hints(
+    texts: Texts, look: _Look, screen: Screen, _: int, scores: Future[list[tuple[int, int]]]
+) -> tuple[_Look, list[_Hint]]:
+    """The texts that score well and better than chance."""
+    found = [
+        (score, low, *one) for (score, low), one in zip(scores.result(), look.theirs, strict=True) if score >= MIN_SCORE
+    ]
+    if not found:
+        return look, []
+    chance = max((score for score, _ in _scores(screen, [texts.units(c) for c in look.controls])), default=0)
+    return look, sorted((s for s in found if s[0] >= OVER_CONTROLS * chance), key=lambda s: (-s[0], s[2:]))
+
+
+def _found(world: World, texts: Texts, look: _Look, own: list[int], hints: list[_Hint]) -> list[Candidate]:
+    """Streams of requests in flight in one response."""
+    if not hints:
         return []
-    chance = max((windows.score(texts.units(content))[0] for content in controls), default=0)
+    whole = texts.units(look.suspect.content)
     results: list[_Found] = []
-    for score, low, content, unit, side in sorted(streams, key=lambda s: (-s[0], s[2:])):
-        if score < OVER_CONTROLS * chance:
-            continue
+    for _, low, content, unit, side in hints:
         there = texts.units(content)
         first = max(0, low - AROUND)
         stream = best_stream(whole, there[first : low + AROUND])
@@ -205,34 +236,25 @@ def _look(
         if any(best_score(pieces, texts.units(c)) >= OWN_SCORE * theirs_all for c in own):
             continue
         results.append(_Found(content, unit, side, stream))
-    return _candidates(world, suspect, results)
+    return _candidates(world, look.suspect, results)
 
 
-class _Windows:
-    """The stretches of a response that are looked at. Its strangest one need not be the mixed one: lists of names and
-    numbers are all new order, too."""
-
-    def __init__(self, texts: Texts, suspect: _Suspect) -> None:
-        whole, found = texts.units(suspect.content), texts.words(suspect.content)
-        ends = [min(first + SPAN, found.starts.size - 1) for first in suspect.first_pairs]
-        self._windows = [
+def _screen(texts: Texts, suspect: _Suspect) -> Screen:
+    """For the stretches of a response that are looked at. Its strangest one need not be the mixed one: lists of names
+    and numbers are all new order, too."""
+    whole, found = texts.units(suspect.content), texts.words(suspect.content)
+    ends = [min(first + SPAN, found.starts.size - 1) for first in suspect.first_pairs]
+    return Screen(
+        [
             whole[int(found.starts[first]) : int(found.ends[last])]
             for first, last in zip(suspect.first_pairs, ends, strict=True)
         ]
-        self._worth = [weights(window) for window in self._windows]
-        self._seekers = Seekers(self._windows)
+    )
 
-    def score(self, text: Units) -> tuple[int, int]:
-        """Best score of a stretch of the response with a text, and where in the text."""
-        best = (0, 0)
-        if text.size < MIN_UNITS:
-            return best
-        places = self._seekers.likeliest(text)
-        for window, worth, (low, high, ratio) in zip(self._windows, self._worth, places, strict=True):
-            if ratio >= STANDS_OUT:
-                around = text[max(0, low - window.size // 2) : high + window.size // 2]
-                best = max(best, (best_score(window, around, worth), low))
-        return best
+
+def _scores(screen: Screen, seconds: Sequence[Units]) -> list[tuple[int, int]]:
+    """Best score of a stretch of the response with each text, and where in the text."""
+    return [screen.best(text, STANDS_OUT) if text.size >= MIN_UNITS else (0, 0) for text in seconds]
 
 
 def _is_stream(units: Units, stream: Stream) -> bool:

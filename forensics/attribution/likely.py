@@ -159,7 +159,7 @@ def _telling(
 ) -> tuple[Strength, Keys, npt.NDArray[np.float64]]:
     """The whole response's strength; its rare terms outside known fragments and their bits by the character model."""
     content = int(world.uses.content[suspect.use])
-    units = texts.folded(content).units
+    units = texts.units(content)
     candidate = Candidate(suspect.use, suspect.request, content, 0, units.size, "target", False, (), frozenset())
     strength = measure(candidate, texts, NOTHING, int(world.requests.unit[suspect.request]))
     starts, ends = term_spans(texts.words(content))

@@ -140,10 +140,10 @@ def with_numbers(texts: Texts, group: Group) -> Group:
 
     A street with its number and postcode is one particular, and no common subject of which the number would be a sign.
     """
-    here, found = texts.folded(group.content).units, texts.words(group.content)
+    here, found = texts.units(group.content), texts.words(group.content)
     read: list[Place] = []
     for place in group.places:
-        there = texts.folded(place.other).units
+        there = texts.units(place.other)
         low = high = 0
         while (
             low < min(MOST_AROUND, place.start, place.other_start)
@@ -178,14 +178,14 @@ def with_numbers(texts: Texts, group: Group) -> Group:
 def _in_own(texts: Texts, group: Group, place: Place, own: list[int]) -> bool:
     """Does an own prompt hold a word of the name, or its stem?"""
     found = texts.words(group.content)
-    units = texts.folded(group.content).units
+    units = texts.units(group.content)
     inside = found.within(place.start, place.end)
     if bool(found.single[inside].any()):
-        return any(holds(texts.folded(key).units.tobytes(), units[place.start : place.end]) for key in own)
+        return any(holds(texts.units(key).tobytes(), units[place.start : place.end]) for key in own)
     for i in range(inside.start, inside.stop):
         low, high = int(found.starts[i]), int(found.ends[i])
         stem = units[low : high - SUFFIX] if high - low - SUFFIX >= STEM else units[low:high]
-        if high - low >= SHORTEST and any(holds(texts.folded(key).units.tobytes(), stem) for key in own):
+        if high - low >= SHORTEST and any(holds(texts.units(key).tobytes(), stem) for key in own):
             return True
     return False
 
@@ -246,7 +246,7 @@ def _telling(texts: Texts, content: int, part: Words, wanted: Keys) -> Keys:
     """Those of the `wanted` words that tell something where they stand, and all pairs of neighbouring signs."""
     long = np.flatnonzero((part.ends - part.starts >= TELLING_UNITS) & ~part.single & among(part.hashes, wanted))
     if long.size:
-        units = texts.folded(content).units[int(part.starts[0]) :]
+        units = texts.units(content)[int(part.starts[0]) :]
         starts = part.starts[long] - part.starts[0]
         long = long[character_model().worth(units, starts, part.ends[long] - part.starts[0]) >= TELLING_BITS]
     both = part.single[:-1] & part.single[1:] & (part.ends[:-1] == part.starts[1:])

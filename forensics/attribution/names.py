@@ -31,6 +31,7 @@ from forensics.attribution.corpus import Corpus
 from forensics.attribution.findings import Evidence, Judged
 from forensics.attribution.generated import near
 from forensics.attribution.holdings import LATE, World
+from forensics.attribution.name_bits import most_bits, name_strength
 from forensics.attribution.name_places import (
     Group,
     Place,
@@ -44,19 +45,14 @@ from forensics.attribution.name_prices import Prices
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.rare_names import RareNames, find_rare_names
 from forensics.attribution.sources import Source, locate, rank
-from forensics.attribution.strength import ODD_BITS, Counts, Strength, count_background, keys_between, measure
+from forensics.attribution.strength import ODD_BITS, Counts, Strength, count_background, keys_between
 from forensics.attribution.texts import Texts
 from forensics.text.names import LOWER, PLAIN, PLAIN_PAIR, START
 from forensics.text.runs import total_weight
-from forensics.text.scripts import NAMES as SCRIPTS
-from forensics.text.scripts import scripts
 from forensics.text.words import Keys, Words
 
 STRATUM = "supplied name"
 TRIED = ("own_material", "echo", "shared", "same_question", "too_weak")
-# Bits that a unit of these scripts can count at most: the shipped model has read little of them, and finds all odd.
-_MOST = dict.fromkeys(SCRIPTS, 3.3) | {"digit": 3.4, "latin": 5.2, "kana": 4.5, "hangul": 6.5, "han": 8.0}
-MOST_BITS = np.array([_MOST[name] for name in SCRIPTS])
 UNNAMED_UNITS = 12  # units of a name that is reported though nobody can be named for it: shorter ones are everywhere
 LEAST_BITS = 4.0  # net, where decoys bear it out
 DECOY_SHARE = 0.2  # decoys that do as well, for each target, above which nothing is reported
@@ -144,7 +140,6 @@ def _score(
     world = corpus.world
     keys: list[Keys] = []
     around: list[list[Keys]] = []  # by group and place: telling words that surround the name in both texts
-    unread = Counts(np.zeros(0, dtype=np.uint64), np.zeros((0, len(world.requests.unit_names) + 1), dtype=np.int32), 0)
     worthy: list[Group] = []
     prompts = prompts_by_request(world, {group.request for group in groups})
     needs = [_needed(group, prompts) for group in groups]
@@ -154,9 +149,7 @@ def _score(
             # The case's own counts can only take from what the characters give: most places fall before they are read.
             price = float(prices.tokens[group.holder])
             places = tuple(
-                place
-                for place in group.places
-                if _may_pay(place, _measured(texts, group, place, unread, world).bits, price)
+                place for place in group.places if _may_pay(place, most_bits(texts, _candidate(group, place)), price)
             )
             if not places:
                 continue
@@ -198,7 +191,7 @@ def _unmarked(place: Place) -> bool:
 
 
 def _measured(texts: Texts, group: Group, place: Place, counts: Counts, world: World) -> Strength:
-    return _strength(texts, _candidate(group, place), counts, int(world.requests.unit[group.request]))
+    return name_strength(texts, _candidate(group, place), counts, int(world.requests.unit[group.request]))
 
 
 def _of_other_subjects(group: Group, around: list[Keys], counts: Counts, world: World) -> Group:
@@ -216,7 +209,7 @@ def _of_other_subjects(group: Group, around: list[Keys], counts: Counts, world: 
 def _scored(world: World, texts: Texts, group: Group, counts: Counts, prices: Prices, named: bool) -> Scored | None:
     price = float(prices.tokens[group.holder])
     places: dict[bytes, tuple[Place, Strength, Source | None]] = {}
-    units = texts.folded(group.content).units
+    units = texts.units(group.content)
     for place in group.places:
         strength = _measured(texts, group, place, counts, world)
         if not _may_pay(place, strength.bits, price):
@@ -242,7 +235,7 @@ Named = tuple[Place, Strength, Source | None]
 
 def _distinct(texts: Texts, group: Group, places: list[Named]) -> tuple[Named, ...]:
     """Without names whose words another one has, too: a part of it, said again."""
-    units = texts.folded(group.content).units
+    units = texts.units(group.content)
     found = texts.words(group.content)
     held = []
     for place, _, _ in places:
@@ -256,13 +249,6 @@ def _distinct(texts: Texts, group: Group, places: list[Named]) -> tuple[Named, .
             kept.append(i)
             said |= held[i]
     return tuple(places[i] for i in sorted(kept))
-
-
-def _strength(texts: Texts, candidate: Candidate, counts: Counts, recipient: int) -> Strength:
-    """As of any passage, but no more than a unit of its script can be said to hold."""
-    found = measure(candidate, texts, counts, recipient)
-    units = texts.folded(candidate.content).units[candidate.start : candidate.end]
-    return replace(found, bits=min(found.bits, float(MOST_BITS[scripts(units)].sum())))
 
 
 def _stratum(

@@ -19,6 +19,7 @@ from forensics.text.term_search import Lookup, count_found, held_terms
 from forensics.text.vocabulary import TermSets
 from forensics.text.words import Keys
 
+TOGETHER = 1 << 14  # requests whose texts are added up at once
 NEIGHBOURS = 96  # requests before the end of a response that are looked at, the latest first
 
 
@@ -83,13 +84,24 @@ def nearest_first(world: World, asked: list[Ints], prompts: Prompts, budget: int
     requests = requests[np.argsort(rank[requests], kind="stable")]
     wanted = np.zeros(world.text_bytes.size, dtype=np.bool_)
     size = 0
-    for read, request in enumerate(requests.tolist()):
-        contents = prompts.of(request)
-        new = np.unique(contents[~wanted[contents] & ~prompts.often[contents]])
-        size += int(world.text_bytes[new].sum())
-        if size > budget:
-            return wanted, int(requests.size) - read
-        wanted[new] = True
+    for first in range(0, requests.size, TOGETHER):
+        part = requests[first : first + TOGETHER]
+        counts = prompts.offsets[part + 1] - prompts.offsets[part]
+        ends = np.cumsum(counts)
+        contents = prompts.content[np.repeat(prompts.offsets[part] - ends + counts, counts) + np.arange(ends[-1])]
+        owner = np.repeat(np.arange(part.size), counts)
+        new = ~wanted[contents] & ~prompts.often[contents]
+        contents, owner = contents[new], owner[new]
+        _, once = np.unique(contents, return_index=True)  # where each stands first
+        sizes = np.zeros(part.size, dtype=np.int64)
+        np.add.at(sizes, owner[once], world.text_bytes[contents[once]])
+        total = size + np.cumsum(sizes)
+        over = np.flatnonzero(total > budget)
+        if over.size:
+            wanted[contents[owner < over[0]]] = True
+            return wanted, int(requests.size - first - over[0])
+        wanted[contents] = True
+        size = int(total[-1])
     return wanted, 0
 
 

@@ -63,7 +63,7 @@ def _sets(case: Case, texts: Texts, candidates: list[Candidate]) -> _Sets:
     wanted_tokens: list[Hashes] = []
     for batch in texts.batches([{candidate.content} for candidate in candidates]):
         part = candidates[batch.start : batch.stop]
-        runs = [grams_of(texts.folded(c.content).units[c.start : c.end]).hashes for c in part if not c.token]
+        runs = [grams_of(texts.units(c.content)[c.start : c.end]).hashes for c in part if not c.token]
         wanted.append(distinct(np.concatenate([NONE, *runs])))
         for candidate in part:
             if candidate.token:
@@ -103,7 +103,7 @@ def _token(candidate: Candidate, texts: Texts, sets: _Sets) -> tuple[list[Candid
 
 
 def _run(candidate: Candidate, texts: Texts, sets: _Sets) -> tuple[list[Candidate], list[Excluded]]:
-    units = texts.folded(candidate.content).units[candidate.start : candidate.end]
+    units = texts.units(candidate.content)[candidate.start : candidate.end]
     grams = grams_of(units)
     masks = {}
     for name, known in sets.grams.items():

@@ -158,6 +158,24 @@ def prompt_terms(texts: Texts, contents: list[int]) -> Keys:
 
 def measure(candidate: Candidate, texts: Texts, counts: Counts, recipient: int) -> Strength:
     """Bits of a candidate and of its terms. `recipient` is the unit that received it; its texts do not count."""
+    left_out = candidate.carriers | {h.unit for h in candidate.holders} | {recipient}
+    return _words_bits(candidate, texts, counts, _unit_bits(candidate, texts), left_out)
+
+
+def bits_by_characters(candidate: Candidate, texts: Texts) -> float:
+    """The bits that `measure` gives a candidate without alteration where nothing was counted: counts can only take."""
+    unit_bits = _unit_bits(candidate, texts)
+    found = texts.words(candidate.content)
+    inside = found.within(candidate.start, candidate.end)
+    cumulative = np.concatenate([[0.0], np.cumsum(unit_bits)])
+    if inside.start == inside.stop:
+        return float(cumulative[-1])
+    of_words = cumulative[found.ends[inside] - candidate.start] - cumulative[found.starts[inside] - candidate.start]
+    return float(cumulative[-1]) - float(of_words.sum()) + float(of_words.sum())
+
+
+def _unit_bits(candidate: Candidate, texts: Texts) -> npt.NDArray[np.float64]:
+    """Bits of each unit by the character model, with the boundary before it counted in."""
     folded = texts.folded(candidate.content)
     units = folded.units[candidate.start : candidate.end]
     gaps = boundaries(folded, candidate.start, candidate.end).copy()
@@ -167,12 +185,10 @@ def measure(candidate: Candidate, texts: Texts, counts: Counts, recipient: int) 
     places = np.flatnonzero(gaps)
     symbols = np.insert(units, places, BOUNDARY)
     symbol_bits = character_model().bits(symbols)
-    # Bits of a unit, with the boundary before it counted in.
     at = np.arange(units.size) + np.cumsum(gaps)
-    unit_bits = symbol_bits[at]
+    unit_bits: npt.NDArray[np.float64] = symbol_bits[at]
     unit_bits[places] += symbol_bits[at[places] - 1]
-    left_out = candidate.carriers | {h.unit for h in candidate.holders} | {recipient}
-    return _words_bits(candidate, texts, counts, unit_bits, left_out)
+    return unit_bits
 
 
 def _words_bits(

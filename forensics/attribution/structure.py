@@ -223,7 +223,7 @@ def _group(
 ) -> _Group | None:  # fmt: skip
     content = int(part["content"][0])
     folded = texts.folded(content)
-    own = [texts.folded(key).units.tobytes() for key in prompts.get(int(world.uses.request[use]), ())]
+    own = [texts.units(key).tobytes() for key in prompts.get(int(world.uses.request[use]), ())]
     price = math.log2(max(2.0, float(sent[holder]) / BYTES_A_LABEL))
     worth: dict[int, float] = {}
     spans, others = [], []

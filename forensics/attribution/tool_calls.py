@@ -134,11 +134,11 @@ def _measured(
     pairs = math.log2(max(2, seeds.size)) + math.log2(max(2, len(requests.unit_names)))
     found: list[_Call] = []
     for batch in texts.batches([{row["content"], *held} for row, held in zip(rows, own, strict=True)]):
-        read = {content: texts.folded(content).units.tobytes() for place in batch for content in own[place]}
+        read = {content: texts.units(content).tobytes() for place in batch for content in own[place]}
         for place in batch:
             row = rows[place]
             start, end = row["start"], row["end"]
-            units = texts.folded(row["content"]).units[start:end]
+            units = texts.units(row["content"])[start:end]
             odd = odd_word(texts, row["content"], start, end)
             if any(holds(read[content], units) for content in own[place]) or (row["holders"] > FEW and not odd):
                 continue

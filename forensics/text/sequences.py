@@ -16,7 +16,7 @@ import numpy.typing as npt
 from forensics.text.fingerprint import _BASE, mix
 from forensics.text.fold import Ints, fold_table
 from forensics.text.vocabulary import GROUPS, TermSets
-from forensics.text.words import _PAIR, _words
+from forensics.text.words import _PAIR, word_hashes
 
 CELLS = 1 << 23  # 8 bytes each
 SPAN = 80  # neighbouring words looked at together: the shortest mixed passage that is looked for
@@ -33,10 +33,14 @@ def neighbours(buffer: npt.NDArray[np.uint8], offsets: Ints) -> TermSets:
 def _neighbours(buffer: Any, offsets: Any, table: Any, expansions: Any) -> Any:
     keys = np.empty(2 * (offsets[-1] - offsets[0]) + 2, dtype=np.uint64)
     ends = np.zeros(offsets.size, dtype=np.int64)
+    longest = 0
+    for document in range(offsets.size - 1):
+        longest = max(longest, offsets[document + 1] - offsets[document])
+    hashes = np.empty(2 * longest + 2, dtype=np.uint64)
     n = 0
     for document in range(offsets.size - 1):
-        _, _, hashes, _ = _words(buffer, offsets[document], offsets[document + 1], table, expansions)
-        for i in range(1, hashes.size):
+        size = word_hashes(buffer, offsets[document], offsets[document + 1], table, expansions, hashes)
+        for i in range(1, size):
             keys[n] = mix(hashes[i - 1] * _BASE + hashes[i] + _PAIR)
             n += 1
         ends[document + 1] = n

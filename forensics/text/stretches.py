@@ -31,9 +31,9 @@ class Seekers:
         if len(firsts) > MOST:
             raise ValueError(f"{len(firsts)} texts at once; {MOST} at most")
         self._sizes = [first.size for first in firsts]
-        self._held = np.zeros(CELLS, dtype=np.uint16)
+        self.held = np.zeros(CELLS, dtype=np.uint16)
         for number, first in enumerate(firsts):
-            _hold(first, np.uint16(1 << number), self._held)
+            _hold(first, np.uint16(1 << number), self.held)
 
     def likeliest(self, second: Units) -> list[Stretch]:
         """For each short text the likeliest stretch of `second`: its start and end, and how many times the average of
@@ -42,7 +42,7 @@ class Seekers:
         if second.size <= SHORT or max(self._sizes, default=0) < 3:
             return [whole] * len(self._sizes)
         found = []
-        table = _likeliest(self._held, len(self._sizes), second)
+        table = _likeliest(self.held, len(self._sizes), second)
         for size, (start, most, total) in zip(self._sizes, table.tolist(), strict=True):
             mean = total * AROUND / (second.size - 2)
             ratio = np.inf if most >= DENSE * AROUND else float(most / max(mean, 1.0))

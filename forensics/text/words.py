@@ -161,16 +161,13 @@ def _slots(keys: Any) -> Any:
 
 
 @numba.njit(cache=True, nogil=True)
-def _find(key: Any, keys: Any, slots: Any, bits: Any) -> int:
-    mask = np.uint64(slots.size - 1)
-    at = key & mask
-    if bits[at >> np.uint64(4)] >> (key >> np.uint64(58)) & np.uint64(1) == 0:
-        return -1
-    while slots[at] >= 0:
-        if keys[slots[at]] == key:
-            return slots[at]
-        at = (at + np.uint64(1)) & mask
-    return -1
+def _pass(hashes: Any, bits: Any, mask: Any, out: Any, n: Any) -> Any:
+    """Append to `out[:n]` the hashes that may be among the keys of `_slots`; how many there are then."""
+    size: Any = n
+    for key in hashes:
+        out[size] = key
+        size += np.int64(bits[(key & mask) >> np.uint64(4)] >> (key >> np.uint64(58)) & np.uint64(1))
+    return size
 
 
 @numba.njit(cache=True, nogil=True)
@@ -178,23 +175,32 @@ def _count(
     buffer: Any, offsets: Any, groups: Any, keys: Any, slots: Any, bits: Any, counts: Any, table: Any, expansions: Any
 ) -> int:
     total = 0
+    longest = 0
     for document in range(offsets.size - 1):
-        _, _, hashes, _ = _words(buffer, offsets[document], offsets[document + 1], table, expansions)
-        total += hashes.size
+        longest = max(longest, offsets[document + 1] - offsets[document])
+    hashes = np.empty(2 * longest + 2, dtype=np.uint64)
+    longer = np.empty(hashes.size, dtype=np.uint64)
+    passed = np.empty(3 * hashes.size, dtype=np.uint64)
+    mask = np.uint64(slots.size - 1)
+    for document in range(offsets.size - 1):
+        size = word_hashes(buffer, offsets[document], offsets[document + 1], table, expansions, hashes)
+        total += size
+        # Short loops: those that only reckon do many at a time, and the cache misses of those that probe overlap.
+        n = _pass(hashes[:size], bits, mask, passed, 0)
+        for i in range(1, size):
+            longer[i] = mix(hashes[i - 1] * _BASE + hashes[i] + _PAIR)
+        n = _pass(longer[1:size], bits, mask, passed, n)
+        for i in range(2, size):
+            longer[i] = mix((hashes[i - 2] * _BASE + hashes[i - 1]) * _BASE + hashes[i] + _TRIPLE)
+        n = _pass(longer[2:size], bits, mask, passed, n)
         group = groups[document]
-        for i in range(hashes.size):
-            found = _find(hashes[i], keys, slots, bits)
-            if found >= 0:
-                counts[found, group] += 1
-            if i >= 1:
-                found = _find(mix(hashes[i - 1] * _BASE + hashes[i] + _PAIR), keys, slots, bits)
-                if found >= 0:
-                    counts[found, group] += 1
-            if i >= 2:
-                key = mix((hashes[i - 2] * _BASE + hashes[i - 1]) * _BASE + hashes[i] + _TRIPLE)
-                found = _find(key, keys, slots, bits)
-                if found >= 0:
-                    counts[found, group] += 1
+        for i in range(n):
+            at = passed[i] & mask
+            while slots[at] >= 0:
+                if keys[slots[at]] == passed[i]:
+                    counts[slots[at], group] += 1
+                    break
+                at = (at + np.uint64(1)) & mask
     return total
 
 
@@ -267,3 +273,54 @@ def _words(buffer: Any, start: Any, end: Any, table: Any, expansions: Any) -> An
     for k in range(n):
         hashes[k] = mix(hashes[k])
     return starts[:n].copy(), ends[:n].copy(), hashes[:n].copy(), single[:n].copy()
+
+
+@numba.njit(cache=True, nogil=True)
+def word_hashes(buffer: Any, start: Any, end: Any, table: Any, expansions: Any, out: Any) -> int:
+    """Hashes of the words of one document, those of `words`, and their number.
+
+    `out` has room for two a byte and one more.
+    """
+    n: Any = 0
+    i = start
+    current = np.uint64(0)
+    inside: Any = 0
+    while i < end:
+        while i < end and buffer[i] < 0x80:
+            # Written whether a word ends or not: a branch would be guessed wrong at the end of every word.
+            unit = table[buffer[i]]
+            letter = np.int64(unit != 0)
+            out[n] = current
+            n += inside & (letter ^ 1)
+            current = (current * _BASE + np.uint64(unit) + np.uint64(1)) & np.uint64(-letter)
+            inside = letter
+            i += 1
+        if i >= end:
+            break
+        code, i = decode(buffer, i, end)
+        value = table[code]
+        row: Any = -1
+        if value >= EXPANSION_BASE:
+            row = np.int64(value) - EXPANSION_BASE
+        for j in range(expansions.shape[1]):
+            unit = value if row < 0 else expansions[row, j]
+            if unit == 0 and j > 0:
+                break
+            sign = unit != 0 and is_single(unit)
+            if inside and (unit == 0 or sign):
+                out[n] = current
+                n += 1
+                current, inside = np.uint64(0), 0
+            if sign:
+                out[n] = np.uint64(unit) * _BASE
+                n += 1
+            elif unit != 0:
+                current = current * _BASE + np.uint64(unit) + np.uint64(1)
+                inside = 1
+            if row < 0:
+                break
+    out[n] = current
+    n += inside
+    for k in range(n):
+        out[k] = mix(out[k])
+    return n

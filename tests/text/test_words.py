@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forensics.text.fold import fold
-from forensics.text.words import Words, count_keys, pairs, sum_counts, terms, triples, whole_counts, words
+from forensics.text.fold import fold, fold_table
+from forensics.text.words import Words, count_keys, pairs, sum_counts, terms, triples, whole_counts, word_hashes, words
 
 
 def spelled(text: str) -> list[str]:
@@ -121,6 +121,19 @@ def test_documents_do_not_run_into_each_other() -> None:
     read = count_keys(buffer, np.array([0, 4, 9], dtype=np.int64), np.zeros(2, dtype=np.int32), keys, counts)
     assert read == 2
     assert counts.sum() == 0
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(max_size=40) | st.lists(st.sampled_from(vocabulary), max_size=9).map(" ".join), max_size=4))
+def test_the_hashes_alone_are_those_of_the_words(documents: list[str]) -> None:
+    data = [document.encode() for document in documents]
+    buffer = np.frombuffer(b"".join(data) + b"rest", dtype=np.uint8)
+    table, low = fold_table(), 0
+    room = np.empty(2 * buffer.size + 1, dtype=np.uint64)
+    for document, part in zip(documents, data, strict=True):
+        size = word_hashes(buffer, low, low + len(part), table.table, table.expansions, room)
+        assert room[:size].tolist() == words(document).hashes.tolist()
+        low += len(part)
 
 
 @given(st.text(max_size=200))
