@@ -11,6 +11,7 @@ WITH strange AS (
     SELECT key, vantage, kind, id, brought
     FROM request_ids
     WHERE weight < 2
+        AND (SELECT min(vantage) <> max(vantage) FROM request_ids)
         AND regexp_matches(id, '[-_]')
         AND id IN (SELECT id FROM request_ids GROUP BY id HAVING min(vantage) = max(vantage))
 ),
