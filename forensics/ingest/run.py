@@ -194,8 +194,7 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
     extra = hashlib.sha256(orjson.dumps(everything)).hexdigest()
     summary = run_stage(case, "ingest", body, (), (), work, extra)
     if not summary.skipped:
-        for sha256, file in fresh.items():
-            case.record("ingest", file.name, sha256)
+        case.record_all([("ingest", file.name, sha256, "") for sha256, file in fresh.items()])
         if parameters.allow_pickle:
             case.record("allow-pickle", "ingest", reason="pickles were read as data, none was run")
     summary = replace(summary, warnings=(*notes, *summary.warnings))
