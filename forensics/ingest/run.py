@@ -51,7 +51,7 @@ _READ_TABLES = (
 # Rows of the evidence table that are appended at a time: an archive may hold very many files.
 _FILES_AT_ONCE = 500
 # Below this much content, starting other processes takes longer than the reading.
-_PARALLEL_BYTES = 16 << 20
+_PARALLEL_BYTES = 64 << 20
 _USUAL_RATIO = 6
 _WORKER_BYTES = 384 << 20
 _HASH_THREADS = 2
