@@ -60,7 +60,7 @@ def sampling_of(parameters: object) -> str | None:
 
 @lru_cache(_MOST_KINDS)
 def _in_order(given: frozenset[str]) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
-    """Of these names the parameters, each with SGLang's name for it, and the grammars; a log has few kinds of bodies."""
+    """Of these names the parameters, each with SGLang's name for it, and the grammars. A log has few such sets."""
     names = tuple((name, ours) for name, ours in _OURS.items() if name in given)
     return names, tuple(name for name in _GRAMMARS if name in given)
 
