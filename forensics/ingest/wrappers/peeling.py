@@ -36,7 +36,7 @@ def object_of(line: bytes) -> Object | None:
 
 
 def object_with(line: bytes, *marks: bytes) -> Object | None:
-    """The object of a line that holds one of `marks`. Only a line that begins as an object does is searched for them."""
+    """The object of a line that holds one of `marks`. Only a line that begins as an object is searched for them."""
     if _OBJECT.match(line) is None or not any(mark in line for mark in marks):
         return None
     return object_of(line)
