@@ -10,7 +10,7 @@ import fcntl
 import getpass
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,27 +44,40 @@ def _digest(body: dict[str, object]) -> str:
 
 def append(path: Path, action: str, object_: str, sha256: str = "", reason: str = "") -> None:
     """Append one action to the log at `path`, chained to the last line. One process appends at a time."""
+    append_all(path, [(action, object_, sha256, reason)])
+
+
+def append_all(path: Path, actions: Iterable[tuple[str, str, str, str]]) -> None:
+    """Append (action, object, SHA-256, reason) of each in turn. All reach the disk, or the call does not return.
+
+    The log is read once to find its end, and made durable once: for each of thousands of files of evidence, both would
+    take longer than the files do.
+    """
     with path.open("ab") as log:
         fcntl.flock(log, fcntl.LOCK_EX)  # readers of a case log their looks, and several may read at once
-        log.write(_line(path, action, object_, sha256, reason))
+        entries = list(read(path))
+        sequence, previous = (entries[-1].sequence + 1, entries[-1].this) if entries else (0, GENESIS)
+        lines: list[bytes] = []
+        for number, action in enumerate(actions, start=sequence):
+            body = _body(number, previous, *action)
+            previous = _digest(body)
+            lines.append(orjson.dumps({**body, "this": previous}, option=orjson.OPT_SORT_KEYS) + b"\n")
+        log.write(b"".join(lines))
         log.flush()
         os.fsync(log.fileno())
 
 
-def _line(path: Path, action: str, object_: str, sha256: str, reason: str) -> bytes:
-    entries = list(read(path))
-    last = entries[-1] if entries else None
-    body: dict[str, object] = {
-        "sequence": (last.sequence + 1) if last else 0,
+def _body(sequence: int, previous: str, action: str, object_: str, sha256: str, reason: str) -> dict[str, object]:
+    return {
+        "sequence": sequence,
         "utc": datetime.now(UTC).isoformat(timespec="microseconds"),
         "actor": os.environ.get("FORENSICS_ACTOR") or _user(),
         "action": action,
         "object": object_,
         "sha256": sha256,
         "reason": reason,
-        "previous": last.this if last else GENESIS,
+        "previous": previous,
     }
-    return orjson.dumps({**body, "this": _digest(body)}, option=orjson.OPT_SORT_KEYS) + b"\n"
 
 
 def read(path: Path) -> Iterator[CustodyEntry]:

@@ -225,9 +225,13 @@ class Case:
 
     def record(self, action: str, object_: str, sha256: str = "", reason: str = "") -> None:
         """Append to the custody log."""
+        self.record_all([(action, object_, sha256, reason)])
+
+    def record_all(self, actions: Sequence[tuple[str, str, str, str]]) -> None:
+        """Append several (action, object, SHA-256, reason) to the custody log."""
         previous = os.umask(0o077)
         try:
-            custody.append(self.custody_path, action, object_, sha256, reason)
+            custody.append_all(self.custody_path, actions)
         finally:
             os.umask(previous)
 

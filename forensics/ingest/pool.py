@@ -21,8 +21,8 @@ from forensics.ingest.worker import Block, BlockResult, forget, read_block
 
 _MOST_WAITING = 100
 # While the case compresses and writes a group of rows, which takes about a second, the processes read on: by so many
-# blocks, unless lines are so long that blocks are.
-_AHEAD = 10
+# blocks, unless lines are so long that blocks are, or the blocks are held here.
+_AHEAD = 20
 _AHEAD_BYTES = 80 << 20
 Work = tuple[Account, Block | Oversized | None]
 
@@ -85,10 +85,12 @@ def results(work: Iterable[Work], workers: int, folder: Path, *, parallel: bool)
 
 
 def _size(item: Block | Oversized | None) -> int:
-    """The bytes of a block; 0 of what needs no reading."""
+    """What a block weighs in bytes; 0 of what needs no reading. Of a range of a file nothing is held here before it is
+    read, and then less than its bytes: it weighs half.
+    """
     if not isinstance(item, Block):
         return 0
-    return item.length + len(item.data or b"") + sum(unit.size for unit in item.units or ())
+    return item.length // 2 + len(item.data or b"") + sum(unit.size for unit in item.units or ())
 
 
 @contextmanager

@@ -51,7 +51,7 @@ _READ_TABLES = (
 # Rows of the evidence table that are appended at a time: an archive may hold very many files.
 _FILES_AT_ONCE = 500
 # Below this much content, starting other processes takes longer than the reading.
-_PARALLEL_BYTES = 16 << 20
+_PARALLEL_BYTES = 64 << 20
 _USUAL_RATIO = 6
 _WORKER_BYTES = 384 << 20
 _HASH_THREADS = 2
@@ -194,8 +194,7 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
     extra = hashlib.sha256(orjson.dumps(everything)).hexdigest()
     summary = run_stage(case, "ingest", body, (), (), work, extra)
     if not summary.skipped:
-        for sha256, file in fresh.items():
-            case.record("ingest", file.name, sha256)
+        case.record_all([("ingest", file.name, sha256, "") for sha256, file in fresh.items()])
         if parameters.allow_pickle:
             case.record("allow-pickle", "ingest", reason="pickles were read as data, none was run")
     summary = replace(summary, warnings=(*notes, *summary.warnings))

@@ -7,6 +7,7 @@ again may fall into other tokens; the timeline compares prompts by them.
 from __future__ import annotations
 
 from array import array
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -28,6 +29,10 @@ _GRAMMARS = ("json_schema", "regex", "ebnf", "structural_tag", "response_format"
 _MOST_BYTES = 4096
 _MOST_TOKENS = 4_000_000
 _NAMES = frozenset((*_KNOWN, *_RENAMED, *_GRAMMARS))
+# Where a body gives a parameter under several names, the first of these counts.
+_OURS = {**{name: name for name in _KNOWN}, **_RENAMED}
+_PLAIN = (int, float, str)  # asked for every parameter of every record, where a union of types takes thrice the time
+_MOST_KINDS = 1000
 
 
 def sampling_of(parameters: object) -> str | None:
@@ -36,22 +41,28 @@ def sampling_of(parameters: object) -> str | None:
     The names are SGLang's, whichever API they are of. Values that are no number, text, flag or list of such are left
     out, and so is everything where it would be longer than 4096 bytes.
     """
-    if not isinstance(parameters, dict) or _NAMES.isdisjoint(parameters):
+    if not isinstance(parameters, dict) or not (given := _NAMES.intersection(parameters)):
         return None
+    names, grammars = _in_order(given)
     found: dict[str, Any] = {}
-    for name in _KNOWN:
-        if _is_plain(parameters.get(name)):
-            found[name] = parameters[name]
-    for name, ours in _RENAMED.items():
-        if _is_plain(parameters.get(name)):
+    for name, ours in names:
+        if _is_plain(parameters[name]):
             found.setdefault(ours, parameters[name])
-    if any(_constrains(parameters.get(name)) for name in _GRAMMARS):
-        found["constrained"] = True
+    for name in grammars:
+        if _constrains(parameters[name]):
+            found["constrained"] = True
     try:
         text = orjson.dumps(found, option=orjson.OPT_SORT_KEYS)
     except orjson.JSONEncodeError:  # a number beyond 64 bits, half a surrogate pair
         return None
     return text.decode() if found and len(text) <= _MOST_BYTES else None
+
+
+@lru_cache(_MOST_KINDS)
+def _in_order(given: frozenset[str]) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
+    """Of these names the parameters, each with SGLang's name for it, and the grammars. A log has few such sets."""
+    names = tuple((name, ours) for name, ours in _OURS.items() if name in given)
+    return names, tuple(name for name in _GRAMMARS if name in given)
 
 
 def token_ids(value: object) -> array[int] | None:
@@ -66,8 +77,8 @@ def token_ids(value: object) -> array[int] | None:
 
 def _is_plain(value: object) -> bool:
     if isinstance(value, list):
-        return bool(value) and all(isinstance(item, int | float | str) for item in value)
-    return isinstance(value, int | float | str)
+        return bool(value) and all(isinstance(item, _PLAIN) for item in value)
+    return isinstance(value, _PLAIN)
 
 
 def _constrains(value: object) -> bool:

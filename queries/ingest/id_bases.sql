@@ -5,12 +5,14 @@
 -- order:    none
 -- Engines make their ids from the gateway's: vLLM puts a prefix before it, the prompt's index and (from 0.14) eight
 -- hex digits behind it, and a choice's index before all; SGLang numbers the items of a batch. Whether the base is an id
--- that somebody logged is seen later; an id that is known elsewhere as it stands is never taken apart.
+-- that somebody logged is seen later; an id that is known elsewhere as it stands is never taken apart. Where there is one
+-- vantage alone no id is looked at.
 CREATE OR REPLACE TEMP TABLE id_bases AS
 WITH strange AS (
     SELECT key, vantage, kind, id, brought
     FROM request_ids
     WHERE weight < 2
+        AND (SELECT min(vantage) <> max(vantage) FROM request_ids)
         AND regexp_matches(id, '[-_]')
         AND id IN (SELECT id FROM request_ids GROUP BY id HAVING min(vantage) = max(vantage))
 ),

@@ -101,6 +101,25 @@ def test_a_declared_time_without_an_offset_is_utc_on_every_machine(tmp_path: Pat
     assert shown.strip() == "['2026-05-11T06:30:00.000000Z', '2026-05-11T07:00:00.000000Z']"
 
 
+def test_several_custody_entries_are_one_chain_and_the_log_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "custody.jsonl"
+    custody.append(log, "ingest", "first")
+    reads = []
+    read = custody.read
+    monkeypatch.setattr(custody, "read", lambda path: reads.append(path) or read(path))
+    custody.append_all(log, [("ingest", f"file {number}", f"{number:064x}", "why") for number in range(50)])
+    custody.append_all(log, [])
+    custody.append(log, "stage", "ingest")
+    assert len(reads) == 3
+    assert custody.verify(log) == 52
+    entries = list(read(log))
+    assert [entry.object for entry in entries[:3]] == ["first", "file 0", "file 1"]
+    assert (entries[50].sequence, entries[50].sha256, entries[50].reason) == (50, f"{49:064x}", "why")
+    assert (entries[51].action, entries[51].previous) == ("stage", entries[50].this)
+
+
 @pytest.mark.parametrize("line", [0, 1, 2])
 def test_a_changed_custody_line_breaks_the_chain(tmp_path: Path, line: int) -> None:
     log = tmp_path / "custody.jsonl"

@@ -22,6 +22,12 @@ from forensics.ingest.settings import sampling_of, token_ids
             {"max_new_tokens": 9, "sampling_seed": 5, "top_p": 0.5},
         ),
         ({"max_completion_tokens": 3, "max_tokens": 4}, {"max_new_tokens": 4}),
+        (
+            {"seed": 5, "sampling_seed": 6, "max_output_tokens": 1, "max_new_tokens": 2},
+            {"max_new_tokens": 2, "sampling_seed": 6},
+        ),
+        ({"max_new_tokens": None, "max_tokens": None, "max_completion_tokens": 7}, {"max_new_tokens": 7}),
+        ({"ebnf": "", "regex": "a+", "n": True}, {"constrained": True, "n": True}),
         ({"stop": ["a", "b"], "stop_token_ids": [1]}, {"stop": ["a", "b"], "stop_token_ids": [1]}),
         ({"response_format": {"type": "json_object"}, "top_k": 4}, {"constrained": True, "top_k": 4}),
         ({"response_format": {"type": "text"}, "top_k": 4}, {"top_k": 4}),

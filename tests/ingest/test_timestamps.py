@@ -27,6 +27,8 @@ S = 1772600767  # 2026-03-04T05:06:07Z
         ("2026-03-04T06:06:07.5+0100", S * 10**6 + 500_000, "ms"),
         ("2026-03-04T05:06:07.0891234Z", S * 10**6 + 89_123, "ns"),
         ("2026-03-04T05:06:07.089123456Z", S * 10**6 + 89_123, "ns"),
+        ("2026-03-04T06:06:07.089+01", S * 10**6 + 89_000, "ms"),
+        ("2026-03-04T05:06:07.089123Z", S * 10**6 + 89_123, "us"),
         ("2026-03-04T05:06:07,089Z", S * 10**6 + 89_000, "ms"),
         ("2026-03-04 05:06:07 UTC", S * 10**6, "s"),
         (S, S * 10**6, "s"),
@@ -47,6 +49,31 @@ S = 1772600767  # 2026-03-04T05:06:07Z
 )
 def test_forms(value, micros, precision):
     assert parse_time(value, FileContext("", ZoneInfo("UTC"))) == (micros, precision)
+
+
+def test_a_naive_time_has_the_digits_that_it_has():
+    for text, micros, precision in (
+        ("2026-03-04T05:06:07.089123", S * 10**6 + 89_123, "us"),
+        ("2026-03-04 05:06:07.089", S * 10**6 + 89_000, "ms"),
+        ("20260304T05:06:07.08912", S * 10**6 + 89_120, "us"),
+        ("2026-03-04 05:06:07", S * 10**6, "s"),
+    ):
+        assert parse_time(text, FileContext("", ZoneInfo("UTC"))) == (micros, precision)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("2026-03-29T01:59:59", 1774745999),  # the last second before the clocks go forward
+        ("2026-03-29T03:00:00", 1774746000),
+        ("2026-10-25T02:30:00", 1792888200),  # twice that night; the first is meant
+        ("2026-10-25T03:00:00", 1792893600),
+    ],
+)
+def test_a_naive_time_of_a_night_when_clocks_change(text, seconds):
+    context = FileContext("", ZoneInfo("Europe/Berlin"))
+    assert parse_time(text, context) == (seconds * 10**6, "s")
+    assert context.naive_times == 1
 
 
 def test_naive_times_are_read_in_the_declared_zone():

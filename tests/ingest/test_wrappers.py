@@ -25,7 +25,7 @@ from forensics.ingest.registry import registry
 from forensics.ingest.run import Parameters, run
 from forensics.ingest.units import Unit, line_units, span_units
 from forensics.ingest.worker import Block, FileFacts
-from forensics.ingest.wrappers import NAMES, load, peel
+from forensics.ingest.wrappers import NAMES, chain_of, load, peel
 from forensics.ingest.wrappers.journald_text import yearless
 
 UTC = ZoneInfo("UTC")
@@ -33,6 +33,47 @@ FORMATS = Path(__file__).parent / "formats"
 AT = write.SECOND * 1_000_000
 CHANGED = AT + 86_400_000_000
 FACTS = FileFacts("f", "house", False, "UTC", None, 1 << 20)
+
+
+def sampled_objects() -> list[bytes]:
+    """Every line of the formats' samples, and of what the writers wrap, that is an object; and the elements of lists."""
+    files = [path.read_bytes() for path in sorted(FORMATS.glob("*/*.*"))]
+    files += [writer([b"one", b'{"two": 3}']) for writer, _ in (*write.LINES.values(), *write.DOCUMENTS.values())]
+    found = []
+    for text in (*files, *b"\n".join(files).split(b"\n")):
+        try:
+            value = json.loads(text)
+        except ValueError:
+            continue
+        found += [json.dumps(item).encode() for item in (value if isinstance(value, list) else [value])]
+    return [line for line in found if line[:1] == b"{"]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if hasattr(load(name), "ANY_OF")])
+def test_no_object_of_a_wrapper_is_without_its_keys(name):
+    """What detection does not show to a wrapper must be nothing that it would take."""
+    wrapper = load(name)
+    taken = [line for line in sampled_objects() if wrapper.accepts(line)]
+    assert all(wrapper.ANY_OF & json.loads(line).keys() for line in taken)
+    assert bool(taken) == (name != "ansi")
+
+
+def test_detection_shows_a_wrapper_only_what_may_be_its_own(monkeypatch):
+    asked = {name: [] for name in ("docker_json", "elastic")}
+    for name, lines in asked.items():
+        accepts = load(name).accepts
+        monkeypatch.setattr(load(name), "accepts", lambda line, a=accepts, b=lines: b.append(line) or a(line))
+    docker = [json.dumps({"log": f"line {number}\n", "stream": "stdout"}).encode() for number in range(3)]
+    others = [
+        b'{"request_id": "a", "request": {"prompt": "\\"log\\" \\"_source\\""}}',
+        b'{"a": 1} {"log": 2}',
+        b"[2026-01-01] x",
+    ]
+    assert chain_of(others, context())[0] == ()
+    assert chain_of(others + docker, context())[0] == ("docker_json",)
+    assert others[0] not in asked["docker_json"] + asked["elastic"]
+    assert others[1] in asked["docker_json"]  # no JSON object: whoever is to judge must see it
+    assert set(docker) <= set(asked["docker_json"])
 
 
 def context(most: int = 1 << 20, name: str = "f") -> FileContext:

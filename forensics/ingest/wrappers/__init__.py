@@ -4,6 +4,8 @@ A wrapper is a module of this folder with
 
 * `NAME`, `TITLE` (what it is), `VERSIONS`, `SOURCE` (of the knowledge), and, if not the usual, `LEAST_SHARE`;
 * `accepts(line: bytes) -> bool`: is this line (of a unit) one of the wrapper's?
+* `ANY_OF`, if a line that is a JSON object must have one of certain keys at its top to be the wrapper's: those keys.
+  Detection then asks `accepts` for such lines alone, as each of many wrappers would search every byte of the others;
 * `class Peeler` made with a FileContext, with `feed(unit) -> Iterable[Unit]` and `end() -> Iterable[Unit]`.
 
 A unit that is not the wrapper's goes through as it is. Wrappers nest: what one peels off may be wrapped again. A file
@@ -18,6 +20,8 @@ from importlib import import_module
 from itertools import islice
 from types import ModuleType
 from typing import Any
+
+import orjson
 
 from forensics.ingest.blocks import Oversized
 from forensics.ingest.record import FileContext
@@ -93,13 +97,30 @@ def chain_of(
 
 def _outermost(lines: Sequence[bytes]) -> tuple[str, int]:
     filled = [line for line in lines if line.strip()]
+    keys = list(map(_keys, filled))
     for name in NAMES:
         wrapper = load(name)
         share = getattr(wrapper, "LEAST_SHARE", LEAST_SHARE)
-        accepted = sum(map(wrapper.accepts, filled))
+        needed: frozenset[str] | None = getattr(wrapper, "ANY_OF", None)
+        asked = [
+            line
+            for line, own in zip(filled, keys, strict=True)
+            if needed is None or own is None or not needed.isdisjoint(own)
+        ]
+        accepted = sum(map(wrapper.accepts, asked))
         if accepted and accepted >= share * len(filled):
             return name, accepted
     return "", 0
+
+
+def _keys(line: bytes) -> tuple[str, ...] | None:
+    """The keys at the top of a line that is a JSON object; None of any other."""
+    if line[:1] != b"{":
+        return None
+    try:
+        return tuple(orjson.loads(line))
+    except orjson.JSONDecodeError:
+        return None
 
 
 def peel(units: Iterable[Unit | Oversized], chain: Sequence[str], context: FileContext) -> Iterator[Unit | Oversized]:

@@ -13,6 +13,7 @@ NAME = "ansi"
 TITLE = "ANSI colour codes in text logs"
 VERSIONS = "ECMA-48 control sequences of colour (m) and of clearing the line (K)"
 SOURCE = "the standard"
+ANY_OF: frozenset[str] = frozenset()  # codes stand outside of objects
 _CODE = re.compile(rb"\x1b\[[0-9;:]{0,40}[mK]")
 # Where JSON begins: at once, or after a stamp in brackets.
 _JSON = re.compile(

@@ -13,12 +13,16 @@ from forensics.ingest.record import FileContext
 from forensics.ingest.timestamps import parse_time
 from forensics.ingest.units import Unit
 from forensics.ingest.wrappers.containers import Spans, elements, holds, member, spread
-from forensics.ingest.wrappers.peeling import Object, lines_of, object_of, structure, text_at
+from forensics.ingest.wrappers.peeling import Object, lines_of, object_of, object_with, structure, text_at
 
 NAME = "cloudwatch"
 TITLE = "Amazon CloudWatch Logs: events, exports, subscriptions, Insights results"
 VERSIONS = "get-log-events, filter-log-events, subscription records, Insights API and console exports"
 SOURCE = "notes on the vendor's documentation; not checked against real exports"
+ANY_OF = frozenset(
+    ("@timestamp", "@message", "message", "messageType", "logEvents", "events", "results", "nextForwardToken",
+     "searchedLogStreams")
+)  # fmt: skip
 _EVENT = frozenset(
     ("timestamp", "message", "ingestionTime", "eventId", "id", "logStreamName", "logGroupName", "logStream", "logGroup",
      "extractedFields")
@@ -33,9 +37,7 @@ def accepts(line: bytes) -> bool:
 
 
 def _event(line: bytes) -> Object | None:
-    if b"message" not in line and b'"@timestamp"' not in line:
-        return None
-    obj = object_of(line)
+    obj = object_with(line, b"message", b'"@timestamp"')
     if obj is None:
         return None
     if isinstance(obj.get("@message"), str | dict):

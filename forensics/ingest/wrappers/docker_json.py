@@ -12,13 +12,14 @@ from collections.abc import Iterable
 from forensics.ingest.record import FileContext
 from forensics.ingest.timestamps import parse_time
 from forensics.ingest.units import Unit
-from forensics.ingest.wrappers.peeling import Object, object_of, source_of_file, text_at
+from forensics.ingest.wrappers.peeling import Object, object_with, source_of_file, text_at
 from forensics.ingest.wrappers.pieces import Pieces
 
 NAME = "docker_json"
 TITLE = "Docker json-file log driver"
 VERSIONS = "json-file since Docker 1.13; split at 16 KiB, attrs of --log-opt labels/tag"
 SOURCE = "the project's source (daemon/logger/copier.go, one older version)"
+ANY_OF = frozenset(("log",))
 _KEYS = frozenset(("log", "stream", "time", "attrs"))
 _BUFFER = 16 * 1024
 _SOON = 5_000_000  # microseconds: pieces of one line are written as fast as they are read
@@ -30,9 +31,7 @@ def accepts(line: bytes) -> bool:
 
 
 def _record(line: bytes) -> Object | None:
-    if b'"log"' not in line:
-        return None
-    obj = object_of(line)
+    obj = object_with(line, b'"log"')
     if obj is None or not _KEYS.issuperset(obj) or not isinstance(obj.get("log"), str):
         return None
     return obj if "stream" in obj or "time" in obj else None

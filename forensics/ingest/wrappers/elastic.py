@@ -16,7 +16,7 @@ from forensics.ingest.record import FileContext
 from forensics.ingest.timestamps import parse_time
 from forensics.ingest.units import Unit
 from forensics.ingest.wrappers.containers import elements, holds, member, spread
-from forensics.ingest.wrappers.peeling import Object, lines_of, object_of, peeled, structure, text_at
+from forensics.ingest.wrappers.peeling import Object, lines_of, object_of, object_with, peeled, structure, text_at
 from forensics.ingest.wrappers.records import is_record
 
 NAME = "elastic"
@@ -24,6 +24,7 @@ TITLE = "Elasticsearch and OpenSearch: hits, search responses, bulk files, Beats
 VERSIONS = "search API 7 and 8, elasticdump, bulk NDJSON, ECS events, Kibana CSV reports"
 SOURCE = "notes on the vendor's documentation; not checked against real exports"
 _ACTIONS = ("index", "create")
+ANY_OF = frozenset(("hits", "_source", "_index", "@timestamp", *_ACTIONS))
 _PARTS = frozenset(("logtag", "partial_message"))  # marks of a shipper that the next layer knows
 _ACTION = frozenset(("_index", "_id", "_type", "routing", "pipeline"))
 
@@ -37,9 +38,7 @@ def accepts(line: bytes) -> bool:
 
 
 def _object(line: bytes) -> Object | None:
-    if b'"_source"' not in line and b'"@timestamp"' not in line and b'"_index"' not in line:
-        return None
-    return object_of(line)
+    return object_with(line, b'"_source"', b'"@timestamp"', b'"_index"')
 
 
 def _is_response(line: bytes) -> bool:

@@ -22,6 +22,7 @@ TITLE = "Fluentd, Fluent Bit, Vector, Azure ContainerLog: one object a line"
 VERSIONS = "their usual fields; ContainerLogV2"
 SOURCE = "notes on the projects' documentation; not checked against real exports"
 _TEXTS = ("log", "message", "LogMessage", "LogEntry")
+ANY_OF = frozenset(_TEXTS)
 _MARKS = frozenset(
     (
         "kubernetes",

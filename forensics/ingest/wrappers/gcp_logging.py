@@ -11,13 +11,14 @@ from forensics.ingest.record import FileContext
 from forensics.ingest.timestamps import parse_time
 from forensics.ingest.units import Unit
 from forensics.ingest.wrappers.containers import member
-from forensics.ingest.wrappers.peeling import Object, lines_of, object_of, peeled, text_at
+from forensics.ingest.wrappers.peeling import Object, lines_of, object_with, peeled, text_at
 from forensics.ingest.wrappers.records import is_record
 
 NAME = "gcp_logging"
 TITLE = "Google Cloud Logging entries"
 VERSIONS = "LogEntry v2: textPayload, jsonPayload"
 SOURCE = "notes on the vendor's documentation; not checked against real exports"
+ANY_OF = frozenset(("textPayload", "jsonPayload"))
 _MARKS = frozenset(("logName", "insertId", "resource"))
 _MESSAGE = frozenset(
     ("message", "severity", "level", "logger", "time", "timestamp", "pid", "stream", "logging.googleapis.com/trace")
@@ -30,9 +31,7 @@ def accepts(line: bytes) -> bool:
 
 
 def _entry(line: bytes) -> Object | None:
-    if b'"textPayload"' not in line and b'"jsonPayload"' not in line:
-        return None
-    obj = object_of(line)
+    obj = object_with(line, b'"textPayload"', b'"jsonPayload"')
     if obj is None or _MARKS.isdisjoint(obj):
         return None
     return obj if isinstance(obj.get("textPayload"), str) or isinstance(obj.get("jsonPayload"), dict) else None

@@ -13,13 +13,14 @@ from typing import Any
 from forensics.ingest.record import FileContext
 from forensics.ingest.timestamps import parse_time
 from forensics.ingest.units import Unit
-from forensics.ingest.wrappers.peeling import Object, object_of, refused, text_at
+from forensics.ingest.wrappers.peeling import Object, object_with, refused, text_at
 from forensics.ingest.wrappers.pieces import Pieces
 
 NAME = "journald_json"
 TITLE = "journalctl -o json (json-pretty, json-sse, json-seq)"
 VERSIONS = "systemd's journal JSON format"
 SOURCE = "notes on the project's documentation; not checked against a running journal"
+ANY_OF = frozenset(("__REALTIME_TIMESTAMP",))
 
 
 def accepts(line: bytes) -> bool:
@@ -28,9 +29,7 @@ def accepts(line: bytes) -> bool:
 
 
 def _entry(line: bytes) -> Object | None:
-    if b'"__REALTIME_TIMESTAMP"' not in line:
-        return None
-    obj = object_of(line.removeprefix(b"data: ").lstrip(b"\x1e"))
+    obj = object_with(line.removeprefix(b"data: ").lstrip(b"\x1e"), b'"__REALTIME_TIMESTAMP"')
     return obj if obj is not None and isinstance(obj.get("__REALTIME_TIMESTAMP"), str | int) else None
 
 

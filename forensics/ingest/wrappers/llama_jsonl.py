@@ -21,6 +21,7 @@ VERSIONS = "2026; the source in llama-cpp-python 0.3.36 compared"
 SOURCE = "the project's source at this release"
 
 _LEVELS = {"debug": "D", "info": "I", "warn": "W", "warning": "W", "error": "E"}
+ANY_OF = frozenset(("type",))
 _KEYS = frozenset(("type", "time", "level", "msg"))
 
 

@@ -14,12 +14,13 @@ from forensics.ingest.record import FileContext
 from forensics.ingest.timestamps import parse_time
 from forensics.ingest.units import Unit
 from forensics.ingest.wrappers.containers import elements, groups, holds, spread
-from forensics.ingest.wrappers.peeling import Object, lines_of, object_of, refused, text_at
+from forensics.ingest.wrappers.peeling import Object, lines_of, object_of, object_with, refused, text_at
 
 NAME = "loki"
 TITLE = "Grafana Loki: query responses, push bodies, logcli jsonl, Grafana downloads"
 VERSIONS = "HTTP API v1, logcli -o jsonl; the older entries with ts and line"
 SOURCE = "notes on the project's documentation; not checked against a running server"
+ANY_OF = frozenset(("data", "streams", "line", "Line"))
 _DOCUMENTS = ((b'"result"', ("data", "result", "*")), (b'"streams"', ("streams", "*")))
 _LISTS = ("values", "entries")
 
@@ -40,9 +41,7 @@ def _path(line: bytes) -> tuple[str, ...] | None:
 
 
 def _entry(line: bytes) -> Object | None:
-    if b'"line"' not in line and b'"Line"' not in line:
-        return None
-    obj = object_of(line)
+    obj = object_with(line, b'"line"', b'"Line"')
     if obj is None:
         return None
     if isinstance(obj.get("line"), str) and "timestamp" in obj:

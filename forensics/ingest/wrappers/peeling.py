@@ -15,6 +15,7 @@ from forensics.ingest.units import Unit, shared
 Object = dict[str, Any]
 
 _BOM = b"\xef\xbb\xbf"
+_OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[?\s*\{")
 # /var/log/containers/POD_NAMESPACE_CONTAINER-<64 hex>.log and /var/log/pods/NAMESPACE_POD_UID/CONTAINER/0.log
 _CONTAINER_FILE = re.compile(r"(?:^|/)([a-z0-9][a-z0-9.-]*)_[a-z0-9-]+_([a-z0-9-]+)-[0-9a-f]{64}\.log")
 _POD_FILE = re.compile(r"(?:^|/)[a-z0-9-]+_([a-z0-9][a-z0-9.-]*)_[0-9a-f-]{8,36}/([a-z0-9-]+)/\d+\.log")
@@ -32,6 +33,13 @@ def object_of(line: bytes) -> Object | None:
     except orjson.JSONDecodeError:
         value = _loosely(line)
     return value if isinstance(value, dict) else None
+
+
+def object_with(line: bytes, *marks: bytes) -> Object | None:
+    """The object of a line that holds one of `marks`. Only a line that begins as an object is searched for them."""
+    if _OBJECT.match(line) is None or not any(mark in line for mark in marks):
+        return None
+    return object_of(line)
 
 
 def _loosely(line: bytes) -> Any:

@@ -24,6 +24,7 @@ TITLE = "Python logging as JSON (vLLM, SGLang)"
 VERSIONS = "vLLM 0.6 to 0.33 by VLLM_LOGGING_CONFIG_PATH, SGLang 0.5 by SGLANG_LOGGING_CONFIG_PATH"
 SOURCE = "the projects' documentation of logging configurations"
 
+ANY_OF = frozenset(("message",))
 _KEYS = frozenset(
     "args asctime created exc_info exc_text filename funcName level levelname levelno lineno message module msecs msg "
     "name pathname process processName relativeCreated stack_info taskName thread threadName time timestamp".split()
