@@ -2,7 +2,7 @@
 
 Each set holds one leak and its matched controls. If the leak were no different from its controls, each member of a set
 would be the one that has the fact with equal chance, so that the number of leaks that have it is a sum of independent
-yes-or-no draws (a Poisson binomial distribution); with an odds ratio each draw is tilted by it. This is the
+yes-or-no draws (a Poisson binomial distribution, from scipy); with an odds ratio each draw is tilted by it. This is the
 exact form of conditional logistic regression for one case and several controls (Breslow and Day 1980, chapter 7).
 Knows no mechanism and no table.
 """
@@ -82,21 +82,10 @@ def matched(strata: Sequence[Stratum], confidence: float = 0.95) -> Matched:
 
 def _mass(chances: Any, first: int, last: int) -> float:
     """Chance of `first` to `last` draws that come true. Summed from terms, so that small tails keep their digits."""
-    return float(_terms(chances)[first : last + 1].sum())
-
-
-def _terms(chances: Any) -> Any:
-    """Chance of each number of draws that come true, 0 to all: one draw more at a time (Wang 1993, equation 2). The
-    same terms as scipy's poisson_binom, which works all of them out anew for each that is asked for."""
     import numpy as np
+    from scipy.stats import poisson_binom
 
-    terms = np.zeros(len(chances) + 1)
-    terms[0] = 1.0
-    for drawn, chance in enumerate(chances.tolist(), start=1):
-        with_it = terms[:drawn] * chance
-        terms[:drawn] *= 1 - chance
-        terms[1 : drawn + 1] += with_it
-    return np.clip(terms, 0.0, 1.0)
+    return float(poisson_binom.pmf(np.arange(first, last + 1), chances).sum())
 
 
 def _root(function: Callable[[float], float]) -> float:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest, poisson_binom
+from scipy.stats import binomtest
 
-from forensics.timeline.exact import Stratum, _mass, matched
+from forensics.timeline.exact import Stratum, matched
 
 
 def test_one_control_each_is_mcnemars_exact_test() -> None:
@@ -48,15 +47,6 @@ def test_small_tails_keep_their_digits() -> None:
     assert result.odds_ratio == result.high == math.inf
     assert result.low is not None and result.low > 100
     assert result.least_p == pytest.approx(21.0**-30, rel=1e-9)
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=40), st.data())
-def test_the_mass_of_unequal_draws_is_that_of_scipy(chances: list[float], data: st.DataObject) -> None:
-    first = data.draw(st.integers(0, len(chances)))
-    last = data.draw(st.integers(first, len(chances)))
-    known = poisson_binom.pmf(np.arange(first, last + 1), chances).sum()
-    assert _mass(np.array(chances), first, last) == pytest.approx(known, rel=1e-12, abs=1e-300)
 
 
 def test_tables_that_say_nothing_say_so() -> None:
