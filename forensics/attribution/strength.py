@@ -164,14 +164,7 @@ def measure(candidate: Candidate, texts: Texts, counts: Counts, recipient: int) 
 
 def bits_by_characters(candidate: Candidate, texts: Texts) -> float:
     """The bits that `measure` gives a candidate without alteration where nothing was counted: counts can only take."""
-    unit_bits = _unit_bits(candidate, texts)
-    found = texts.words(candidate.content)
-    inside = found.within(candidate.start, candidate.end)
-    cumulative = np.concatenate([[0.0], np.cumsum(unit_bits)])
-    if inside.start == inside.stop:
-        return float(cumulative[-1])
-    of_words = cumulative[found.ends[inside] - candidate.start] - cumulative[found.starts[inside] - candidate.start]
-    return float(cumulative[-1]) - float(of_words.sum()) + float(of_words.sum())
+    return float(_unit_bits(candidate, texts).sum())
 
 
 def _unit_bits(candidate: Candidate, texts: Texts) -> npt.NDArray[np.float64]:
