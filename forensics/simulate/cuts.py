@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from forensics.simulate.dice import Dice
@@ -99,6 +100,11 @@ def splice(own: str, leak: str, before: str, after: str, form: str, protected: S
         gap = dice.pick((" ", " ", "\n\n", "\n"))
         return (left + gap if left else "") + leak + (dice.pick((" ", " ", "\n\n")) + right if right else "")
     return None
+
+
+def plain_in_json(text: str) -> bool:
+    """Is a text written inside a JSON string as it stands? Quotes, backslashes and control characters are not."""
+    return json.dumps(text, ensure_ascii=False) == f'"{text}"'
 
 
 def _same(first: str, second: str) -> bool:

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from forensics.simulate.cuts import BAND_WEIGHTS, cut, splice
+from forensics.simulate.cuts import BAND_WEIGHTS, cut, plain_in_json, splice
 from forensics.simulate.dice import Dice
 from forensics.simulate.engine import Engine, Worker, hash_of
 from forensics.simulate.parameters import Parameters
@@ -268,11 +268,11 @@ class Faults:
         content, reasoning, call = choice.content, choice.reasoning, choice.tool_call
         if part == "arguments":
             at = call.arguments.find('": "') + 4 if call is not None else 0
-            if call is None or at < 4 or len(leak) > 300 or any(c in leak for c in '"\\\n'):
+            if call is None or at < 4 or len(leak) > 300 or not plain_in_json(leak):
                 return None
             stop = call.arguments.find('"', at)
             made = splice(call.arguments[at:stop], leak, before, after, "tail", (), self._dice)
-            if made is None or "\n" in made:
+            if made is None or not plain_in_json(made):
                 return None
             call = ToolCall(call.name, call.arguments[:at] + made + call.arguments[stop:])
         else:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 
 import pytest
 from simulated import SMALL, Incident, read_back
 
-from forensics.simulate.cuts import maximal, splice
+from forensics.simulate.cuts import maximal, plain_in_json, splice
 from forensics.simulate.dice import Dice
 from forensics.simulate.parameters import FAULTS
 from forensics.simulate.run import simulate
@@ -136,6 +137,17 @@ def test_maximal_grows_over_equal_neighbours_and_drops_spaces():
     # "d leak" stands in both, with the space before it; the truth takes the letters, not the outer space.
     assert maximal("told leak xx", 5, 9, "cold leak yy", 5) == (1, 9)
     assert maximal("a leak b", 2, 6, "c leak d", 2) == (2, 6)
+
+
+@pytest.mark.parametrize("text", ["plain", "ünïcode 漢字", "a: {b}"])
+def test_what_is_put_into_an_argument_stands_there_as_it_is(text: str):
+    assert plain_in_json(text)
+    assert json.loads(f'{{"query": "{text}"}}') == {"query": text}
+
+
+@pytest.mark.parametrize("sign", ['"', "\\", "\n", "\t", "\r", "\x0b", "\x00"])
+def test_what_would_break_an_argument_is_not_put_there(sign: str):
+    assert not plain_in_json(f"a{sign}b")
 
 
 def test_splice_keeps_the_neighbours_different():
