@@ -98,7 +98,7 @@ def _supplied(
     least = least_bits(candidate, evidence, parameters)
     if net < least:
         return dropped("too_weak", f"net {net:.1f} bits, {least} needed")
-    if kind == "altered" and evidence.q_value is None and not _says_something(evidence):
+    if kind == "altered" and not _says_something(evidence):
         return dropped("too_weak", f"net {net:.1f} bits, in pieces, of words that many tenants use")
     nothing_of_theirs = not any(theirs for theirs, _ in evidence.only.values())
     own_words = not candidate.token and evidence.kin_recipient >= OWN_WORDS and nothing_of_theirs

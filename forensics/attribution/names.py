@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import polars as pl
 
 from forensics.attribution import decoys
 from forensics.attribution.candidates import Candidate, Excluded, Holder, prompts_by_request
@@ -51,7 +52,7 @@ from forensics.text.names import LOWER, PLAIN, PLAIN_PAIR, START
 from forensics.text.runs import total_weight
 from forensics.text.words import Keys, Words
 
-STRATUM = "supplied name"
+STRATUM, PLAIN_STRATUM = "supplied name", "supplied word"  # words of scripts without capitals are judged apart
 TRIED = ("own_material", "echo", "shared", "same_question", "too_weak")
 UNNAMED_UNITS = 12  # units of a name that is reported though nobody can be named for it: shorter ones are everywhere
 LEAST_BITS = 4.0  # net, where decoys bear it out
@@ -101,19 +102,21 @@ def find_names(
     groups = [g for g in groups_of(world, rare, judged) if prices.worth_a_look(g, (g.use, g.holder) in named)]
     groups, dropped = without_explained(world, texts, groups, excluded)
     scored = _score(corpus, texts, groups, prices, named, parameters)
-    stratum = _stratum(world, rare, scored, named, parameters)
+    strata = {plain: _stratum(world, rare, scored, named, plain, parameters) for plain in (False, True)}
     found: list[Judged] = []
     for batch in texts.batches([{item.group.content} for item in scored]):
         for item in scored[batch.start : batch.stop]:
             results = (
-                _judge(world, texts, item, scored, stratum, named, correlated, parameters) if item.group.target else []
+                _judge(world, texts, item, scored, strata[_mostly_plain(item)], named, correlated, parameters)
+                if item.group.target
+                else []
             )
             for result in results:
                 if isinstance(result, Judged):
                     found.append(result)
                 else:
                     dropped.append(result)
-    return found, dropped, [stratum]
+    return found, dropped, list(strata.values())
 
 
 def _candidate(group: Group, place: Place) -> Candidate:
@@ -252,22 +255,31 @@ def _distinct(texts: Texts, group: Group, places: list[Named]) -> tuple[Named, .
 
 
 def _stratum(
-    world: World, rare: RareNames, scored: list[Scored], named: set[tuple[int, int]], parameters: Parameters
+    world: World,
+    rare: RareNames,
+    scored: list[Scored],
+    named: set[tuple[int, int]],
+    plain: bool,
+    parameters: Parameters,
 ) -> decoys.Stratum:
+    """Of names that capitals mark, or (`plain`) of words of scripts without: any rare word is one, and leaks of the
+    others say nothing of it."""
     best: dict[bool, dict[int, float]] = {True: {}, False: {}}
     for item in scored:
         group = item.group
-        if (group.use, group.holder) not in named and item.net > 0:
+        if _mostly_plain(item) == plain and (group.use, group.holder) not in named and item.net > 0:
             scores = best[group.target]
             scores[group.use] = max(scores.get(group.use, -math.inf), item.net)
-    return decoys.assess(world, STRATUM, best[True], best[False], _lags(world, rare), parameters.seed)
+    lags = _lags(world, rare, plain)
+    return decoys.assess(world, PLAIN_STRATUM if plain else STRATUM, best[True], best[False], lags, parameters.seed)
 
 
-def _lags(world: World, rare: RareNames) -> list[int]:
+def _lags(world: World, rare: RareNames, plain: bool) -> list[int]:
     """Microseconds from the end of a response to the first supply of each decoy name, strong or not."""
     found: dict[tuple[int, int], int] = {}
     holdings = world.holdings
-    rows = rare.hits.filter(~rare.hits["target"]).select("use", "holder", "other")
+    of_kind = pl.col("kind").is_in([PLAIN, PLAIN_PAIR]) == plain
+    rows = rare.hits.filter(~pl.col("target") & of_kind).select("use", "holder", "other")
     for use, unit, other in rows.iter_rows():
         stop = int(world.requests.finished[int(world.uses.request[use])])
         low, high = int(holdings.of_content[other]), int(holdings.of_content[other + 1])
@@ -374,8 +386,8 @@ def _judge(
         )
         found.append(
             Judged(
-                _candidate(group, place), evidence, "identifier" if units else "undetermined", STRATUM, verdict, reason,
-                units, ranked, TRIED, q_value,
+                _candidate(group, place), evidence, "identifier" if units else "undetermined", stratum.name, verdict,
+                reason, units, ranked, TRIED, q_value,
             )
         )  # fmt: skip
     return found

@@ -162,8 +162,8 @@ def test_a_small_case_says_why_it_prints_none(scene) -> None:  # type: ignore[no
     scene.call("beta", "How are eggs boiled?", f"Well, {secret}!", 60)
     result = scene.run()
     assert result.only()["q_value"] is None
-    assert [(row["valid"], "needed" in row["reason"]) for row in result.strata] == [(False, True)] * 3
-    assert sum("no q-value is printed" in warning for warning in result.summary.warnings) == 3
+    assert [(row["valid"], "needed" in row["reason"]) for row in result.strata] == [(False, True)] * 4
+    assert sum("no q-value is printed" in warning for warning in result.summary.warnings) == 4
 
 
 def test_odds_of_the_worker_are_those_of_late_texts_where_they_are_lower() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from forensics.attribution.candidates import Candidate, Holder
+from forensics.attribution.candidate import Alteration
+from forensics.attribution.candidates import Candidate, Excluded, Holder
 from forensics.attribution.findings import Evidence, Judged
 from forensics.attribution.grounds import _changes
 from forensics.attribution.judge import judge
@@ -42,3 +44,26 @@ def test_what_would_change_it_is_a_worker() -> None:
     said = list(_changes(supplied([3], capped=True), [], Parameters()))
     assert any("worker" in line for line in said)
     assert not any("could name a source" in line for line in said)
+
+
+def altered(telling: float, near: bool, q_value: float | None) -> Judged | Excluded:
+    """A copy with edits, of 200 bits; `telling`: bits of its one word that few tenants use."""
+    holder = Holder(9, 3, 0, 0, 90, 0, 90, 84)
+    source = Source(holder, 3, "r-3", "text", 5_000_000, near, False)
+    terms, bits = np.ones(1, dtype=np.uint64), np.array([telling])
+    strength = Strength(200.0, 200.0, 12, 20.0, terms, bits, bits)
+    evidence = Evidence(strength, 40.0, [source], 0.0, {}, {}, 0.5, q_value=q_value)
+    edits = Alteration(((0, 40), (46, 90)), 12.0, 6, 0, 0)
+    candidate = Candidate(0, 0, 0, 0, 90, "target", False, (holder,), frozenset({3}), alteration=edits)
+    return judge(candidate, evidence, Parameters())
+
+
+@pytest.mark.parametrize("q_value", [None, 0.03, 0.15])
+def test_an_altered_copy_of_common_words_alone_needs_its_source_near(q_value: float | None) -> None:
+    """Two customers' versions of a program that everybody knows agree in long pieces."""
+    dropped = altered(0.0, near=False, q_value=q_value)
+    assert isinstance(dropped, Excluded)
+    assert (dropped.rule, "words that many tenants use" in dropped.detail) == ("too_weak", True)
+    for kept in (altered(20.0, near=False, q_value=q_value), altered(0.0, near=True, q_value=q_value)):
+        assert isinstance(kept, Judged)
+        assert (kept.kind, kept.units) == ("altered", [3])

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 
-from forensics.attribution import rare_names
-from forensics.attribution.name_places import Place
-from forensics.attribution.names import all_plain
+from forensics.attribution import names, rare_names
+from forensics.attribution.name_places import Group, Place
+from forensics.attribution.names import Scored, all_plain
+from forensics.attribution.parameters import Parameters
 from forensics.text.names import CAPITAL, PLAIN, PLAIN_PAIR
 
 QUESTION = "How are eggs boiled?"
+NAMED = ("supplied name", "supplied word")
 
 
 def leak(scene: Any, prompt: str, shown: str, at: float = 58, worker: str = "w0") -> list[dict[str, Any]]:
@@ -21,7 +26,7 @@ def leak(scene: Any, prompt: str, shown: str, at: float = 58, worker: str = "w0"
     scene.call("alpha", prompt, "Noted.", at, 10, worker)
     answer = f"This is how eggs are boiled: seven minutes, {shown} and cool them under the tap."
     scene.call("beta", QUESTION, answer, 60, request_id="victim")
-    return [row for row in scene.run().of("victim") if row["stratum"] == "supplied name"]
+    return [row for row in scene.run().of("victim") if row["stratum"] in NAMED]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +100,7 @@ def test_a_name_that_the_recipient_sent_is_its_own(scene: Any, own: str) -> None
     scene.traffic()
     scene.call("alpha", "Our client Orvanek Tesquillan signs on Monday.", "Noted.", 58, 10)
     scene.call("beta", f"Write to {own} about eggs.", "Dear Orvanek Tesquillan, eggs!", 60, request_id="victim")
-    assert [row for row in scene.run().of("victim") if row["stratum"] == "supplied name"] == []
+    assert [row for row in scene.run().of("victim") if row["stratum"] in NAMED] == []
 
 
 def test_a_name_that_was_sent_only_later_is_no_source(scene: Any) -> None:
@@ -121,7 +126,7 @@ def test_the_same_subject_explains_a_famous_name(scene: Any) -> None:
     scene.call("alpha", "Describe the battle at Waterloo and what Napoleon Bonaparte lost.", "He lost.", 58, 10)
     answer = "The battle at Waterloo ended the reign of Napoleon Bonaparte over the French."
     scene.call("beta", "Explain the battle at Waterloo.", answer, 60, request_id="victim")
-    assert [row for row in scene.run().of("victim") if row["stratum"] == "supplied name"] == []
+    assert [row for row in scene.run().of("victim") if row["stratum"] in NAMED] == []
 
 
 def test_an_answer_in_a_language_of_two_tenants_is_no_leak(scene: Any) -> None:
@@ -225,3 +230,28 @@ def test_a_weaker_word_that_begins_a_sentence_is_told_where_its_tenant_was_near(
     assert [(row["sources"], row["machine_verdict"]) for row in found] == [([], "undetermined")] * told
     nets = [json.loads(row["features"])["agreeing_net_bits"] for row in found]
     assert all(10 <= net < 16 for net in nets)
+
+
+def scored(use: int, kind: int, bits: float, target: bool) -> Scored:
+    place = Place(0, 12, 7, 0, frozenset({kind}))
+    group = Group(use, use, use, 1, target, (place,), 1)
+    return Scored(group, ((place, SimpleNamespace(bits=bits), None),), 20.0, False)
+
+
+def test_words_of_scripts_without_capitals_have_decoys_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many names that leaked say nothing of rare words that two tenants write."""
+    monkeypatch.setattr(names.decoys, "assess", lambda world, name, good, late, lags, seed: (name, good, late, lags))
+    seconds = 1_000_000
+    world = SimpleNamespace(
+        holdings=SimpleNamespace(
+            of_content=np.array([0, 1, 2]), unit=np.array([1, 1]), supplied=np.array([30 * seconds, 50 * seconds])
+        ),
+        requests=SimpleNamespace(finished=np.array([10 * seconds, 20 * seconds])),
+        uses=SimpleNamespace(request=np.array([0, 1])),
+    )
+    hits = {"use": [0, 1], "holder": [1, 1], "other": [0, 1], "target": [False, False], "kind": [CAPITAL, PLAIN_PAIR]}
+    rare = SimpleNamespace(hits=pl.DataFrame(hits))
+    every = [scored(0, CAPITAL, 60.0, True), scored(1, PLAIN_PAIR, 50.0, True), scored(1, PLAIN, 45.0, False)]
+    made = {plain: names._stratum(world, rare, every, set(), plain, Parameters()) for plain in (False, True)}
+    assert made[False] == ("supplied name", {0: 40.0}, {}, [20 * seconds])
+    assert made[True] == ("supplied word", {1: 30.0}, {1: 25.0}, [30 * seconds])
