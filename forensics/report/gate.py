@@ -22,6 +22,7 @@ from forensics.report.duties import words_of_rules
 from forensics.report.egress import Hit
 from forensics.report.fields import ADDRESS, words_of_fields
 from forensics.report.figures import Numbers
+from forensics.report.pictures import words_of_pictures
 from forensics.report.render import template_names, template_source, template_texts
 from forensics.report.steps import words_of_steps
 from forensics.report.tables import words_of_tables
@@ -36,7 +37,7 @@ class Allowed:
 
 
 def allowed_texts(case: Case) -> Allowed:
-    """Templates, rules, field texts, and the sentences that figures, mechanisms and replays come with."""
+    """Templates, rules, field texts, heads of pictures, and the sentences of figures, mechanisms and replays."""
     methods = [number.method for number in Numbers.load(case).rows.values()]
     findings = [text for row in case.rows("report/mechanisms") for text in row if isinstance(text, str)]
     findings += [because for _, _, _, _, because, _ in case.rows("report/replays")]
@@ -50,6 +51,7 @@ def allowed_texts(case: Case) -> Allowed:
             *words_of_fields(),
             *words_of_tables(),
             *words_of_steps(),
+            *words_of_pictures(),
             *methods,
             *findings,
         ),

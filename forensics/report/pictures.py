@@ -28,7 +28,18 @@ _PAGE = {
     _PAPER: "var(--paper)",
 }
 _MATRIX = 20
+# What an SVG of anybody's begins with, and the style that the plotting library gives each.
+_HEAD = (
+    'xmlns:xlink="http://www.w3.org/1999/xlink"',
+    'xmlns="http://www.w3.org/2000/svg" version="1.1"',
+    '<style type="text/css">*{stroke-linejoin: round; stroke-linecap: butt}</style>',
+)
 _DARK = 0.7  # share of the accent from which on a number in it takes the colour of the page
+
+
+def words_of_pictures() -> tuple[str, ...]:
+    """What stands in the figures and is nobody's."""
+    return _HEAD
 
 
 @dataclass(frozen=True)

@@ -114,13 +114,12 @@ def template_source(name: str) -> str:
 
 @cache
 def template_texts() -> tuple[str, ...]:
-    """The words of our own in the templates: without tags and expressions, and the labels and phrases of languages."""
-    plain = (
-        re.sub(r"<[^>]*>", " ", re.sub(r"\{[{%#].*?[}%#]\}", " ", template_source(name), flags=re.DOTALL))
-        for name in template_names()
-    )
+    """The words of our own in the templates, without expressions: with their markup, as a file is written (any page
+    begins like ours), and without it, as it is read; and the labels and phrases of languages."""
+    written = [re.sub(r"\{[{%#].*?[}%#]\}", " ", template_source(name), flags=re.DOTALL) for name in template_names()]
+    read = (re.sub(r"<[^>]*>", " ", text) for text in written)
     words = (name for name in template_names() if name.startswith("words."))
-    return (*plain, *(" | ".join(re.findall(r'"([^"\n]*)"', template_source(name))) for name in words))
+    return (*written, *read, *(" | ".join(re.findall(r'"([^"\n]*)"', template_source(name))) for name in words))
 
 
 def thousands(value: int | float | None) -> str:

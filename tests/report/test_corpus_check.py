@@ -14,6 +14,7 @@ from forensics.case.store import Case
 from forensics.report import run as report
 from forensics.report.corpus_check import Outgoing, check_corpus
 from forensics.report.egress import Hit
+from forensics.report.pictures import words_of_pictures
 from forensics.report.render import template_texts
 
 TEXTS = {
@@ -87,6 +88,30 @@ def test_a_log_that_quotes_our_letter_blocks_nothing(tmp_path: Path) -> None:
         file = Outgoing("a.md", own.encode(), "beta")
         assert check_corpus(case, [file], template_texts()) == []
         assert check_corpus(case, [file]) == [Hit("a.md", "", "theirs")]
+
+
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+    <meta charset="UTF-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1.0">
+    <title>Quay ledger</title>
+</head>
+<body>
+    <svg xmlns="http://www.w3.org/2000/svg" width="24" height="24" viewBox="0 0 24 24"><path d="M0 0"/></svg>
+</body>
+</html>"""
+
+
+def test_a_customers_page_that_begins_like_any_page_blocks_nothing(
+    tmp_path: Path, reported: Callable[..., Path]
+) -> None:
+    b = small_case()
+    b.request("page", "delta", 100, 110, prompt=f"What is wrong with this?\n{PAGE}")
+    root = reported(b, tmp_path / "c")
+    written = (root / "report" / "report.html").read_text()
+    assert written.startswith("<!doctype html>")
+    assert all(words in written for words in words_of_pictures())
 
 
 def test_no_repr_shows_the_file() -> None:
