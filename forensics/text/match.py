@@ -28,7 +28,7 @@ from forensics.text.keys import among, distinct
 from forensics.text.seed_search import SeedTable, _id, _probe
 
 MINIMUM = 32  # weight of a shared run that is sure to mean something: about 40 characters of English, 11 Han signs
-PLACES = 256  # places of one gram that `spans` follows on the indexed side; `hits` and `holders` know them all
+PLACES = 256  # places of one gram that `spans` follows on the indexed side; `hits` and `places` know them all
 
 Buffer = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.int32]
@@ -142,11 +142,6 @@ class Index:
     @cached_property
     def _everywhere(self) -> Occurrences:
         return self.places(np.arange(self.seeds.keys.size))
-
-    def holders(self, gram: int) -> Rows:
-        """Indexed documents that have the gram with this id, ascending, each once."""
-        every = self._everywhere
-        return np.unique(every.documents[every.first[gram] : every.first[gram + 1]])
 
     def spans(self, buffer: Buffer, offsets: Ints) -> Spans:
         """All maximal runs that a document and an indexed text share. A gram that stands at more than PLACES places of

@@ -14,31 +14,18 @@ import numba
 import numpy as np
 
 from forensics.text.fold import Units
-from forensics.text.streams import NARROW, WIDE_UNIT, _screen, _screen_narrow, weights
-from forensics.text.stretches import AROUND, DENSE, SHORT, Seekers, _likeliest
+from forensics.text.streams import score, weights
+from forensics.text.stretches import AROUND, SHORT, held_grams, likeliest, times_average
 
 
 class Screen:
     """Up to `stretches.MOST` short texts."""
 
     def __init__(self, firsts: Sequence[Units]) -> None:
-        sizes = [first.size for first in firsts]
-        self._held = Seekers(firsts).held
+        self._held = held_grams(firsts)
         self._units = np.concatenate([np.zeros(0, dtype=np.uint32), *firsts])
-        self._worth = weights(self._units).astype(np.int32)
-        self._offsets = np.cumsum([0, *sizes])
-        # Those that 16-bit numbers do for, where the long text has no wider units either.
-        self._narrow = np.array(
-            [
-                first.size < NARROW
-                and int(self._worth[low : low + first.size].sum()) < NARROW
-                and int(first.max(initial=0)) < WIDE_UNIT
-                for first, low in zip(firsts, self._offsets.tolist(), strict=False)
-            ],
-            dtype=np.bool_,
-        )
-        self._narrow_units = self._units.astype(np.uint16)
-        self._narrow_worth = self._worth.astype(np.int16)
+        self._worth = weights(self._units)
+        self._offsets = np.cumsum([0, *(first.size for first in firsts)])
 
     def best(self, second: Units, ratio: float) -> tuple[int, int]:
         """Best score, and where the stretch of `second` begins that gave it (of equal scores the last); 0, 0 if none.
@@ -46,45 +33,25 @@ class Screen:
         Looked at are short texts whose likeliest stretch has `ratio` times the average of their grams. Releases the
         GIL.
         """
-        score, low = _best(
-            self._held, self._units, self._worth, self._offsets, self._narrow, self._narrow_units, self._narrow_worth,
-            second, ratio,
-        )  # fmt: skip
-        return int(score), int(low)
+        found, low = _best(self._held, self._units, self._worth, self._offsets, second, ratio)
+        return int(found), int(low)
 
 
 @numba.njit(cache=True, nogil=True)
-def _best(
-    held: Any, units: Any, worth: Any, offsets: Any, narrow: Any, narrow_units: Any, narrow_worth: Any, second: Any,
-    least: float,
-) -> Any:  # fmt: skip
-    count = narrow.size
-    longest: Any = 0
-    for number in range(count):
-        longest = max(longest, offsets[number + 1] - offsets[number])
-    long = second.size > SHORT and longest >= 3
-    table = _likeliest(held, count if long else 0, second)
+def _best(held: Any, units: Any, worth: Any, offsets: Any, second: Any, least: float) -> Any:
+    long = second.size > SHORT
+    table = likeliest(held, offsets.size - 1 if long else 0, second)
     best: Any = 0
     best_low: Any = 0
-    for number in range(count):
+    for number in range(offsets.size - 1):
         first, last = offsets[number], offsets[number + 1]
-        size = last - first
         low, high = 0, second.size
-        if long and size >= 3:
+        if long and last - first >= 3:  # shorter ones have no gram
             low, high = table[number, 0], table[number, 0] + AROUND
-            mean = table[number, 2] * AROUND / (second.size - 2)
-            if table[number, 1] < DENSE * AROUND and table[number, 1] / max(mean, 1.0) < least:
+            if times_average(table[number, 1], table[number, 2], second.size) < least:
                 continue
-        if size == 0 or second.size == 0:
-            continue
-        around = second[max(0, low - size // 2) : min(second.size, high + size // 2)]
-        score: Any = 0
-        if narrow[number] and around.max() < WIDE_UNIT:
-            score = np.int64(
-                _screen_narrow(narrow_units[first:last], around.astype(np.uint16), narrow_worth[first:last])
-            )
-        else:
-            score = np.int64(_screen(units[first:last], around, worth[first:last]))
-        if score > best or (score == best and low > best_low):
-            best, best_low = score, low
+        around = second[max(0, low - (last - first) // 2) : min(second.size, high + (last - first) // 2)]
+        found = score(units[first:last], around, worth[first:last])
+        if found > best or (found == best and low > best_low):
+            best, best_low = found, low
     return best, best_low

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from forensics.text.fingerprint import _BASE, mix
+from forensics.text.fingerprint import _BASE, _longest, mix
 from forensics.text.fold import Ints, fold_table
 from forensics.text.vocabulary import GROUPS, TermSets
 from forensics.text.words import _PAIR, word_hashes
@@ -33,10 +33,7 @@ def neighbours(buffer: npt.NDArray[np.uint8], offsets: Ints) -> TermSets:
 def _neighbours(buffer: Any, offsets: Any, table: Any, expansions: Any) -> Any:
     keys = np.empty(2 * (offsets[-1] - offsets[0]) + 2, dtype=np.uint64)
     ends = np.zeros(offsets.size, dtype=np.int64)
-    longest = 0
-    for document in range(offsets.size - 1):
-        longest = max(longest, offsets[document + 1] - offsets[document])
-    hashes = np.empty(2 * longest + 2, dtype=np.uint64)
+    hashes = np.empty(2 * _longest(offsets) + 2, dtype=np.uint64)
     n = 0
     for document in range(offsets.size - 1):
         size = word_hashes(buffer, offsets[document], offsets[document + 1], table, expansions, hashes)

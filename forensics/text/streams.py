@@ -50,18 +50,9 @@ class Stream:
         return sum(end - start for start, end, _ in self.pieces)
 
 
-def best_score(first: Units, second: Units, worth: Any = None) -> int:
-    """Score of the best alignment without holes: a lower bound of `best_stream`'s, at a hundredth of its cost.
-
-    `worth`: the `weights` of `first`, where they are known.
-    """
-    if first.size == 0 or second.size == 0:
-        return 0
-    worth = weights(first) if worth is None else worth
-    small = int(worth.sum()) < NARROW and first.size < NARROW
-    if small and int(first.max()) < WIDE_UNIT and int(second.max()) < WIDE_UNIT:
-        return int(_screen_narrow(first.astype(np.uint16), second.astype(np.uint16), worth.astype(np.int16)))
-    return int(_screen(first, second, worth.astype(np.int32)))
+def best_score(first: Units, second: Units) -> int:
+    """Score of the best alignment without holes: a lower bound of `best_stream`'s, at a hundredth of its cost."""
+    return int(score(first, second, weights(first)))
 
 
 def best_stream(first: Units, second: Units) -> Stream | None:
@@ -91,6 +82,17 @@ def weights(units: Units) -> Any:
     scores[(units >= 0xAC00) & (units <= 0xD7AF)] = 2 * MATCH
     scores[(units >= 0x3400) & (units <= 0x9FFF) | (units >= 0x20000)] = 3 * MATCH
     return scores
+
+
+@numba.njit(cache=True, nogil=True)
+def score(first: Any, second: Any, worth: Any) -> Any:
+    """`best_score` of units whose `weights` are known."""
+    if first.size == 0 or second.size == 0:
+        return np.int64(0)
+    if worth.sum() < NARROW and first.size < NARROW and first.max() < WIDE_UNIT and second.max() < WIDE_UNIT:
+        narrow = _screen_narrow(first.astype(np.uint16), second.astype(np.uint16), worth.astype(np.int16))
+        return np.int64(narrow)
+    return np.int64(_screen(first, second, worth.astype(np.int32)))
 
 
 @numba.njit(cache=True, nogil=True)

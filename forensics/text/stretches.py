@@ -12,6 +12,7 @@ from typing import Any
 
 import numba
 import numpy as np
+import numpy.typing as npt
 
 from forensics.text.fold import Units
 
@@ -21,38 +22,15 @@ DENSE = 0.35  # share of a stretch's grams
 MOST = 16  # short texts at once: a bit each
 CELLS = 1 << 14
 
-Stretch = tuple[int, int, float]
 
-
-class Seekers:
-    """Up to MOST short texts that look for their places in long ones."""
-
-    def __init__(self, firsts: Sequence[Units]) -> None:
-        if len(firsts) > MOST:
-            raise ValueError(f"{len(firsts)} texts at once; {MOST} at most")
-        self._sizes = [first.size for first in firsts]
-        self.held = np.zeros(CELLS, dtype=np.uint16)
-        for number, first in enumerate(firsts):
-            _hold(first, np.uint16(1 << number), self.held)
-
-    def likeliest(self, second: Units) -> list[Stretch]:
-        """For each short text the likeliest stretch of `second`: its start and end, and how many times the average of
-        `second` its grams are in common (infinite where `second` is short, or nearly all of the stretch is common)."""
-        whole = (0, int(second.size), np.inf)
-        if second.size <= SHORT or max(self._sizes, default=0) < 3:
-            return [whole] * len(self._sizes)
-        found = []
-        table = _likeliest(self.held, len(self._sizes), second)
-        for size, (start, most, total) in zip(self._sizes, table.tolist(), strict=True):
-            mean = total * AROUND / (second.size - 2)
-            ratio = np.inf if most >= DENSE * AROUND else float(most / max(mean, 1.0))
-            found.append(whole if size < 3 else (start, start + AROUND, ratio))
-        return found
-
-
-def likeliest(first: Units, second: Units) -> Stretch:
-    """The same for one short text."""
-    return Seekers([first]).likeliest(second)[0]
+def held_grams(firsts: Sequence[Units]) -> npt.NDArray[np.uint16]:
+    """By cell, which of up to MOST short texts have a gram that falls there: bit i for the i-th."""
+    if len(firsts) > MOST:
+        raise ValueError(f"{len(firsts)} texts at once; {MOST} at most")
+    held = np.zeros(CELLS, dtype=np.uint16)
+    for number, first in enumerate(firsts):
+        _hold(first, np.uint16(1 << number), held)
+    return held
 
 
 @numba.njit(cache=True, nogil=True)
@@ -62,7 +40,9 @@ def _hold(first: Any, bit: Any, held: Any) -> None:
 
 
 @numba.njit(cache=True, nogil=True)
-def _likeliest(held: Any, count: int, second: Any) -> Any:
+def likeliest(held: Any, count: int, second: Any) -> Any:
+    """For each of `count` short texts, by their `held_grams`: where the likeliest AROUND units of `second` begin, how
+    many of its grams they have in common there, and how many in all of `second`."""
     bits = np.zeros(second.size, dtype=np.uint16)
     for j in range(2, second.size):
         bits[j] = held[_gram(second[j - 2], second[j - 1], second[j])]
@@ -88,6 +68,12 @@ def _likeliest(held: Any, count: int, second: Any) -> Any:
         out[number, 1] = most
         out[number, 2] = total
     return out
+
+
+@numba.njit(cache=True, nogil=True)
+def times_average(most: Any, total: Any, size: Any) -> float:
+    """How many times the average of a text of that size a stretch has in common; without end where it is nearly all."""
+    return np.inf if most >= DENSE * AROUND else most / max(total * AROUND / (size - 2), 1.0)
 
 
 @numba.njit(cache=True, nogil=True)

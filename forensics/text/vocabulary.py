@@ -15,7 +15,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from forensics.text.fingerprint import _BASE, mix
+from forensics.text.fingerprint import _BASE, _longest, mix
 from forensics.text.fold import EXPANSION_BASE, Ints, decode, fold_table
 from forensics.text.words import _PAIR, Keys, is_single
 
@@ -95,10 +95,7 @@ def _terms(buffer: Any, start: Any, end: Any, table: Any, expansions: Any, out: 
 @numba.njit(cache=True, nogil=True)
 def _room(offsets: Any) -> Any:
     """An array for the terms of the longest document."""
-    longest = 0
-    for document in range(offsets.size - 1):
-        longest = max(longest, offsets[document + 1] - offsets[document])
-    return np.empty(2 * longest + 2, dtype=np.uint64)
+    return np.empty(2 * _longest(offsets) + 2, dtype=np.uint64)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -14,7 +14,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from forensics.text.fingerprint import _BASE, mix
+from forensics.text.fingerprint import _BASE, _longest, mix
 from forensics.text.fold import EXPANSION_BASE, Ints, decode, fold_table
 
 Keys = npt.NDArray[np.uint64]
@@ -175,10 +175,7 @@ def _count(
     buffer: Any, offsets: Any, groups: Any, keys: Any, slots: Any, bits: Any, counts: Any, table: Any, expansions: Any
 ) -> int:
     total = 0
-    longest = 0
-    for document in range(offsets.size - 1):
-        longest = max(longest, offsets[document + 1] - offsets[document])
-    hashes = np.empty(2 * longest + 2, dtype=np.uint64)
+    hashes = np.empty(2 * _longest(offsets) + 2, dtype=np.uint64)
     longer = np.empty(hashes.size, dtype=np.uint64)
     passed = np.empty(3 * hashes.size, dtype=np.uint64)
     mask = np.uint64(slots.size - 1)
@@ -220,10 +217,21 @@ def is_single(unit: Any) -> bool:
 @numba.njit(cache=True, nogil=True)
 def _words(buffer: Any, start: Any, end: Any, table: Any, expansions: Any) -> Any:
     capacity = 2 * (end - start) + 2
+    hashes = np.empty(capacity, dtype=np.uint64)
     starts = np.empty(capacity, dtype=np.int64)
     ends = np.empty(capacity, dtype=np.int64)
-    hashes = np.empty(capacity, dtype=np.uint64)
     single = np.empty(capacity, dtype=np.bool_)
+    n = word_hashes(buffer, start, end, table, expansions, hashes, (starts, ends, single))
+    return starts[:n].copy(), ends[:n].copy(), hashes[:n].copy(), single[:n].copy()
+
+
+@numba.njit(cache=True, nogil=True)
+def word_hashes(buffer: Any, start: Any, end: Any, table: Any, expansions: Any, hashes: Any, places: Any = None) -> int:
+    """Hashes of the words of one document, and their number.
+
+    `places`: arrays for the start and end of each (units) and whether it is a sign by itself; None where they are not
+    needed, and numba leaves out what fills them. All arrays have room for two a byte and one more.
+    """
     n: Any = 0
     i = start
     position: Any = 0
@@ -234,7 +242,9 @@ def _words(buffer: Any, start: Any, end: Any, table: Any, expansions: Any) -> An
             # Written whether a word ends or not: a branch would be guessed wrong at the end of every word.
             unit = table[buffer[i]]
             letter = np.int64(unit != 0)
-            starts[n], ends[n], hashes[n], single[n] = position - length, position, current, False
+            hashes[n] = current
+            if places is not None:
+                _place(places, n, position - length, position, False)
             n += np.int64(length > 0) & (letter ^ 1)
             current = (current * _BASE + np.uint64(unit) + np.uint64(1)) & np.uint64(-letter)
             length = (length + 1) & -letter
@@ -253,12 +263,16 @@ def _words(buffer: Any, start: Any, end: Any, table: Any, expansions: Any) -> An
                 break
             sign = unit != 0 and is_single(unit)
             if length > 0 and (unit == 0 or sign):
-                starts[n], ends[n], hashes[n], single[n] = position - length, position, current, False
+                hashes[n] = current
+                if places is not None:
+                    _place(places, n, position - length, position, False)
                 n += 1
                 current = np.uint64(0)
                 length = 0
             if sign:
-                starts[n], ends[n], hashes[n], single[n] = position, position + 1, np.uint64(unit) * _BASE, True
+                hashes[n] = np.uint64(unit) * _BASE
+                if places is not None:
+                    _place(places, n, position, position + 1, True)
                 n += 1
                 position += 1
             elif unit != 0:
@@ -268,59 +282,15 @@ def _words(buffer: Any, start: Any, end: Any, table: Any, expansions: Any) -> An
             if row < 0:
                 break
     if length > 0:
-        starts[n], ends[n], hashes[n], single[n] = position - length, position, current, False
+        hashes[n] = current
+        if places is not None:
+            _place(places, n, position - length, position, False)
         n += 1
     for k in range(n):
         hashes[k] = mix(hashes[k])
-    return starts[:n].copy(), ends[:n].copy(), hashes[:n].copy(), single[:n].copy()
+    return n
 
 
 @numba.njit(cache=True, nogil=True)
-def word_hashes(buffer: Any, start: Any, end: Any, table: Any, expansions: Any, out: Any) -> int:
-    """Hashes of the words of one document, those of `words`, and their number.
-
-    `out` has room for two a byte and one more.
-    """
-    n: Any = 0
-    i = start
-    current = np.uint64(0)
-    inside: Any = 0
-    while i < end:
-        while i < end and buffer[i] < 0x80:
-            # Written whether a word ends or not: a branch would be guessed wrong at the end of every word.
-            unit = table[buffer[i]]
-            letter = np.int64(unit != 0)
-            out[n] = current
-            n += inside & (letter ^ 1)
-            current = (current * _BASE + np.uint64(unit) + np.uint64(1)) & np.uint64(-letter)
-            inside = letter
-            i += 1
-        if i >= end:
-            break
-        code, i = decode(buffer, i, end)
-        value = table[code]
-        row: Any = -1
-        if value >= EXPANSION_BASE:
-            row = np.int64(value) - EXPANSION_BASE
-        for j in range(expansions.shape[1]):
-            unit = value if row < 0 else expansions[row, j]
-            if unit == 0 and j > 0:
-                break
-            sign = unit != 0 and is_single(unit)
-            if inside and (unit == 0 or sign):
-                out[n] = current
-                n += 1
-                current, inside = np.uint64(0), 0
-            if sign:
-                out[n] = np.uint64(unit) * _BASE
-                n += 1
-            elif unit != 0:
-                current = current * _BASE + np.uint64(unit) + np.uint64(1)
-                inside = 1
-            if row < 0:
-                break
-    out[n] = current
-    n += inside
-    for k in range(n):
-        out[k] = mix(out[k])
-    return n
+def _place(places: Any, n: Any, start: Any, end: Any, single: Any) -> None:
+    places[0][n], places[1][n], places[2][n] = start, end, single

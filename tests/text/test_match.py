@@ -96,7 +96,7 @@ def test_a_gram_in_many_files_names_all_of_them() -> None:
     index = Index.over(*pack([f"{secret} {i}" for i in range(600)]))
     ids, documents, _ = index.hits(*pack([secret]))
     assert set(documents.tolist()) == {0}
-    assert set().union(*(index.holders(i).tolist() for i in ids.tolist())) == set(range(600))
+    assert set(index.places(np.unique(ids)).documents.tolist()) == set(range(600))
 
 
 def test_own_words_do_not_count_but_hide_nothing() -> None:

@@ -8,12 +8,24 @@ import pytest
 from forensics.text.fold import Units, fold
 from forensics.text.screen import Screen
 from forensics.text.streams import best_score
-from forensics.text.stretches import SHORT, Seekers
+from forensics.text.stretches import AROUND, MOST, SHORT, held_grams, likeliest, times_average
+
+
+def places(firsts: list[Units], second: Units) -> list[tuple[int, int, float]]:
+    """Of each short text the likeliest stretch of `second`: its start and end, and how far it stands out."""
+    whole = (0, int(second.size), np.inf)
+    if second.size <= SHORT:
+        return [whole] * len(firsts)
+    rows = likeliest(held_grams(firsts), len(firsts), second).tolist()
+    return [
+        whole if first.size < 3 else (start, start + AROUND, times_average(most, total, second.size))
+        for first, (start, most, total) in zip(firsts, rows, strict=True)
+    ]
 
 
 def plain(firsts: list[Units], second: Units, ratio: float) -> tuple[int, int]:
     best = (0, 0)
-    for first, (low, high, times) in zip(firsts, Seekers(firsts).likeliest(second), strict=True):
+    for first, (low, high, times) in zip(firsts, places(firsts, second), strict=True):
         if times >= ratio:
             around = second[max(0, low - first.size // 2) : high + first.size // 2]
             best = max(best, (best_score(first, around), low))
@@ -53,3 +65,8 @@ def test_nothing_to_compare_scores_nothing() -> None:
     assert Screen([]).best(random_text(3, 1000), 0.0) == (0, 0)
     assert Screen([random_text(4, 50)]).best(random_text(3, 0), 0.0) == (0, 0)
     assert Screen([random_text(4, 0), random_text(5, 0)]).best(random_text(3, 1000), 0.0) == (0, 0)
+
+
+def test_more_texts_than_there_are_bits_are_refused() -> None:
+    with pytest.raises(ValueError, match="17 texts at once; 16 at most"):
+        Screen([random_text(seed, 50) for seed in range(MOST + 1)])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from forensics.text.fold import fold
 from forensics.text.streams import HOLE, HOLE_UNIT, LEAP, LEAP_UNIT, MATCH, best_score, best_stream
-from forensics.text.stretches import likeliest
+from forensics.text.stretches import held_grams, likeliest, times_average
 
 LOW = -(10**9)
 
@@ -89,9 +89,10 @@ def test_unlike_texts_score_next_to_nothing() -> None:
 def test_the_likeliest_part_holds_the_stream() -> None:
     filler = "nothing of that kind was ever said by anybody about our quarterly budget meeting " * 12
     text = fold(filler + ONE + filler).units
-    low, high, ratio = likeliest(fold(mixed(ONE, OTHER, size=5)).units, text)
+    low, most, total = likeliest(held_grams([fold(mixed(ONE, OTHER, size=5)).units]), 1, text)[0].tolist()
     at = fold(filler).units.size
     assert at - 100 <= low <= at + 60
-    assert high - low == 160
-    assert ratio > 1.3
-    assert likeliest(fold(OTHER).units, fold(filler * 2).units)[2] < 1.3
+    assert times_average(most, total, text.size) > 1.3
+    unlike = fold(filler * 2).units
+    _, most, total = likeliest(held_grams([fold(OTHER).units]), 1, unlike)[0].tolist()
+    assert times_average(most, total, unlike.size) < 1.3
