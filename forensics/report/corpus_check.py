@@ -132,8 +132,8 @@ def _readers(files: Sequence[Outgoing], minimum: int) -> dict[str, _Reader]:
         return _Reader(
             tenant,
             set(every_gram(*pack(forms), minimum).hashes.tolist()),
-            _Tokens(*pack([*forms, tenant or ""])).hashes(),
-            [words_of(name) for name in (*forms, tenant or "")],
+            _Tokens(*pack(forms)).hashes(),
+            [words_of(name) for name in forms],
         )
 
     return {file.path: reader(file.tenant, file.own) for file in files}
