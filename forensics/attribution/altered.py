@@ -48,6 +48,7 @@ MIN_GENERATED = 60  # weight of an altered copy of a response: what models alway
 MORE_UNITS = 4  # units by which an extension must exceed the longest exact run to be aligned at all
 # Bits paid for an edit: that there is one, and what it takes out and puts in (log2 of both lengths besides).
 EDIT_BITS = 4.0
+ZERO, NINE = ord("0"), ord("9")
 
 
 @dataclass(frozen=True)
@@ -150,10 +151,13 @@ class _Maker:
         held = [holder for holder in members if holder.matched > 0]
         blocks = founder.blocks
         freedom = 0.0
-        replaced = inserted = dropped = 0
+        replaced = inserted = dropped = refilled = 0
+        units, others = self.folded.units, self.texts.units(founder.holder.content)
         for left, right in pairwise(blocks):
+            other_end = left.other_start + left.end - left.start
+            refilled += _refills(units[left.end : right.start], others[other_end : right.other_start])
             here = right.start - left.end
-            there = max(0, right.other_start - (left.other_start + left.end - left.start))
+            there = max(0, right.other_start - other_end)
             freedom += EDIT_BITS + math.log2(1 + here) + math.log2(1 + there)
             replaced += min(here, there)
             inserted += max(0, here - there)
@@ -169,7 +173,7 @@ class _Maker:
             tuple(held),
             frozenset(holder.unit for holder in held),
             alteration=Alteration(
-                tuple((block.start, block.end) for block in blocks), freedom, replaced, inserted, dropped
+                tuple((block.start, block.end) for block in blocks), freedom, replaced, inserted, dropped, refilled
             ),
         )
 
@@ -249,6 +253,12 @@ class _Maker:
     def _exclude(self, start: int, end: int, rule: str, detail: str) -> None:
         low, high = self.folded.span(start, end)
         self.excluded.append(Excluded(self.use, low, high, rule, detail, 1))
+
+
+def _refills(here: Units, there: Units) -> bool:
+    """Do two stretches differ in their digits alone, and have both some?"""
+    mine, theirs = (here >= ZERO) & (here <= NINE), (there >= ZERO) & (there <= NINE)
+    return bool(mine.any() and theirs.any()) and np.array_equal(here[~mine], there[~theirs])
 
 
 def _place(holder: Holder) -> tuple[int, ...]:

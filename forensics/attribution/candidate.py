@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 from forensics.attribution.hits import Carriers
 from forensics.text.fingerprint import GRAM
 
+FORM_EDITS = 3  # numbers that differ,
+FORM_SHARE = 0.5  # and share of all edits, for two texts to be one form with other values
+
 
 @dataclass(frozen=True)
 class Holder:
@@ -27,14 +30,23 @@ class Holder:
 
 @dataclass(frozen=True)
 class Alteration:
-    """What an altered copy has besides: units of the response that agree, bits charged for the edits, and their sum."""
+    """What an altered copy has besides: units of the response that agree, bits charged for the edits, and their sum.
+
+    `refilled`: edits that put other numbers in the place of numbers and leave the letters.
+    """
 
     blocks: tuple[tuple[int, int], ...]
     freedom: float
     replaced: int
     inserted: int
     dropped: int
+    refilled: int = 0
     pieces: bool = False  # pieces of a stream among others, not edits
+
+    @property
+    def is_form(self) -> bool:
+        """Are most of its edits other numbers in the same text? That is a form that both filled, no damaged copy."""
+        return self.refilled >= FORM_EDITS and self.refilled >= FORM_SHARE * (len(self.blocks) - 1)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from forensics.attribution.aligned import LINK_BITS, REACH, Row, Weighed, links_of, rows_of, weigh_pairs
 from forensics.attribution.candidates import Candidate, Holder, prompts_by_request
 from forensics.attribution.corpus import Corpus
-from forensics.attribution.displaced import STRATUM, TRIED, Claim, finding
+from forensics.attribution.displaced import STRATUM, TRIED, Claim, finding, is_throughout
 from forensics.attribution.findings import Evidence, Judged
 from forensics.attribution.hits import Hits
 from forensics.attribution.holdings import EARLY, LATE, World
@@ -191,8 +191,12 @@ def judge_rows(
     uses = _uses(context, links)
     marks = {use: features_of(world, link) for use, link in uses}
     chosen = [(use, link) for use, link in uses if _foreign(world, link) and use not in reported]
-    spoken = [(use, link) for use, link in chosen if link.one and link.one.use == use and _speaks(world, link)]
-    claims = _claims(context, spoken)
+    spoken = [
+        (link.one, int(np.flatnonzero(link.one.near == link.source)[0]))
+        for use, link in chosen
+        if link.one and link.one.use == use and _speaks(world, link)
+    ]
+    claims = claims_of(context, spoken)
     kept = {
         claim.likely.suspect.use for claim in without_own(context.corpus, list(claims.values()), context.prompts, hits)
     }
@@ -247,24 +251,20 @@ def _speaks(world: World, link: Link) -> bool:
     return not link.apart and link.gain > 0 and link.gain >= float(rivals.max(initial=-math.inf)) + LINK_BITS
 
 
-def _claims(context: Context, spoken: list[tuple[int, Link]]) -> dict[int, Claim]:
-    """Claims of the links that speak, by use."""
+def claims_of(context: Context, chosen: list[tuple[Weighed, int]]) -> dict[int, Claim]:
+    """Claims of weighed responses on the request at a place of their neighbours, by use."""
     world, texts = context.world, context.texts
     claims: dict[int, Claim] = {}
-    for batch in texts.batches([{int(world.uses.content[use])} for use, _ in spoken]):
-        for use, link in spoken[batch.start : batch.stop]:
-            assert link.one is not None and link.one.around is not None
-            around = link.one.around
-            content = int(world.uses.content[use])
+    for batch in texts.batches([{int(world.uses.content[one.use])} for one, _ in chosen]):
+        for one, place in chosen[batch.start : batch.stop]:
+            assert one.around is not None
+            content = int(world.uses.content[one.use])
             size = texts.units(content).size
-            whole = Candidate(use, link.recipient, content, 0, size, "target", False, (), frozenset())
-            strength = measure(whole, texts, NOTHING, int(world.requests.unit[link.recipient]))
-            bits = link.one.gain
-            likely = Likely(
-                around.suspect, strength, around.suspect.terms, around.held[:-1], bits, 0.0, around.held[-1]
-            )
-            place = int(np.flatnonzero(link.one.near == link.source)[0])
-            claims[use] = Claim(likely, [place], link.gain)
+            whole = Candidate(one.use, one.request, content, 0, size, "target", False, (), frozenset())
+            strength = measure(whole, texts, NOTHING, int(world.requests.unit[one.request]))
+            suspect, held = one.around.suspect, one.around.held
+            likely = Likely(suspect, strength, suspect.terms, held[:-1], one.gain, 0.0, held[-1])
+            claims[one.use] = Claim(likely, [place], float(one.gain[place]))
     return claims
 
 
@@ -278,6 +278,8 @@ def _verdict(context: Context, link: Link, correlated: bool) -> tuple[bool, bool
 
 def _spoken(context: Context, link: Link, claim: Claim, correlated: bool) -> Judged:
     named, probable = _verdict(context, link, correlated)
+    named = named and is_throughout(context.world, context.texts, claim)
+    probable = probable and named
     made = finding(context.world, context.texts, claim, context.prompts, link.row.charge, True, False, named, probable)
     row = link.row
     reason = (

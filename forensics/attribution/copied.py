@@ -33,6 +33,7 @@ TRIED = ("own_material", "echo", "public_text", "model_phrase", "same_question",
 LEAST_BITS = 1.0  # by which a text must fit the other's prompt better at all
 NEAR_BITS = 5.0  # by which a text must fit the other's prompt better than the recipient's, where the other was near,
 FAR_BITS = 16.0  # and anywhere; the text itself has to be worth its search besides
+EXACT = 0.98  # share of the words that agree from which two answers are one: models word alike what was asked alike
 PARTICULARS_BITS = 40.0  # of words that the other's prompt alone has and hardly any tenant uses, wherever it was
 ONLY_BITS = 24.0  # the same where the other was near,
 ONLY_RATIO = 3.0  # and how many times more than the recipient's prompt alone has
@@ -103,7 +104,8 @@ def judge_copies(
             mine = min(_particulars(world, one.around.suspect, strength, own & ~held[place]) for place in places)
             near, fits = any(copy.near for _, copy in chosen[use]), chosen[use][0][0]
             particular = special >= (ONLY_BITS if near else PARTICULARS_BITS) and special >= ONLY_RATIO * mine
-            if not particular and fits < (NEAR_BITS if near else FAR_BITS):
+            exact = chosen[use][0][1].cover >= EXACT
+            if not particular and not (exact and fits >= (NEAR_BITS if near else FAR_BITS)):
                 continue
             same = all((held[place] & ~own).sum() < DISTINCT * held[place].sum() for place in places)
             if same and special < PARTICULARS_BITS:

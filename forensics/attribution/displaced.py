@@ -18,6 +18,7 @@ from forensics.text.words import terms
 
 STRATUM = "displaced answer"
 WINDOW_UNITS = 600  # of a prompt that is shown as evidence
+THROUGHOUT = 0.5  # share of a response from the first to the last of the terms by which it is another's answer
 TRIED = ("own_material", "echo", "shared", "public_text", "answered", "own_tenant")
 
 
@@ -28,6 +29,15 @@ class Claim:
     likely: Likely
     places: list[int]
     bits: float
+
+
+def is_throughout(world: World, texts: Texts, claim: Claim) -> bool:
+    """Do the terms stand all over the response? Those of a passage in it say nothing of the rest."""
+    content = int(world.uses.content[claim.likely.suspect.use])
+    words = texts.words(content)
+    starts, ends = term_spans(words)
+    met = np.isin(terms(words), claim.likely.keys[claim.likely.held[claim.places].any(axis=0)])
+    return bool(met.any()) and int(ends[met].max() - starts[met].min()) >= THROUGHOUT * texts.units(content).size
 
 
 def finding(
@@ -57,7 +67,13 @@ def finding(
         f"rare terms, {claim.bits:.0f} bits), "
         + ("which got no answer" if silent else "which got another answer")
         + ("; neighbours' answers are displaced too" if chained else "")
-        + ("" if named else "; not enough to name anybody")
+        + (
+            ""
+            if named
+            else "; not enough to name anybody"
+            if is_throughout(world, texts, claim)
+            else "; they stand in one part of it, which may be a passage: nobody is named"
+        )
     )
     evidence = Evidence(
         strength=replace(item.strength, bits=claim.bits),

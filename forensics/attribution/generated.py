@@ -20,7 +20,7 @@ from forensics.attribution.parameters import Parameters
 from forensics.attribution.sources import Source, leading, leading_units
 
 WHOLE = 0.9  # share of a response that must be foreign for it to be another request's whole answer
-# Bits of terms that only the source's prompt has, for a text to be its own: one telling word is enough,
+# Bits of terms that only the source's prompt has, for a text to be its own: near by, one telling word is enough,
 ONLY_BITS = 10.0
 # and this share of the passage's telling terms: in a long passage one rare word meets a prompt by chance,
 ONLY_SHARE = 0.02
@@ -66,6 +66,13 @@ def _unit_placed(candidate: Candidate, ranked: list[Source], unit: int, net: flo
     )
 
 
+def unit_close(candidate: Candidate, ranked: list[Source], unit: int) -> bool:
+    """Was this tenant near? The same worker alone says little: of a few workers any two requests share one."""
+    return candidate.family == "repeated" or any(
+        near(source) for source in leading(ranked) if source.holder.unit == unit
+    )
+
+
 def _one_place(candidate: Candidate, ranked: list[Source], net: float) -> bool:
     """Was every other tenant that was given the text given it near, or (where it is strong) on the same worker?"""
     near_units = {
@@ -76,9 +83,13 @@ def _one_place(candidate: Candidate, ranked: list[Source], net: float) -> bool:
     return candidate.family == "repeated" or near_units == {source.holder.unit for source in leading(ranked)}
 
 
-def needed_bits(candidate: Candidate, evidence: Evidence, parameters: Parameters, unit: int, placed: bool) -> float:
-    """Bits of terms that only this unit's prompt has, for the text to be its own."""
-    needed = ONLY_BITS if placed and unit == evidence.first_unit else LATER_BITS
+def needed_bits(candidate: Candidate, evidence: Evidence, parameters: Parameters, unit: int, close: bool) -> float:
+    """Bits of terms that only this unit's prompt has, for the text to be its own. `close`: it was near (`near`)."""
+    needed = ONLY_BITS if close and unit == evidence.first_unit else LATER_BITS
+    # Far off, and in other words, models say the same to everybody at some length: then particulars have to tell.
+    varied = candidate.alteration is not None and not candidate.alteration.pieces
+    if varied or not close:
+        needed = PARTICULARS_BITS
     if unit in evidence.not_before or evidence.likeness.get(unit, 0.0) >= parameters.same_question:
         needed = PARTICULARS_BITS
     share = ONLY_SHARE
@@ -211,7 +222,7 @@ def _origins(
     if candidate.family != "target":
         return []
     needed = {
-        unit: needed_bits(candidate, evidence, parameters, unit, _unit_placed(candidate, ranked, unit, net))
+        unit: needed_bits(candidate, evidence, parameters, unit, unit_close(candidate, ranked, unit))
         for unit in leading_units(ranked)
     }
     return explained_by(evidence, needed)

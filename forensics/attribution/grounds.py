@@ -132,7 +132,9 @@ def _undetermined(item: Judged, parameters: Parameters) -> Iterator[str]:
         "stronger: evidence in which a tenant supplied it (missing logs, another vantage, an earlier day) "
         "could name a source"
     )
-    if item.stratum == displaced.STRATUM:
+    if item.stratum == displaced.STRATUM and _net(item) >= parameters.generated_bits:
+        yield "stronger: words of that prompt all over the answer would name the request it answers"
+    elif item.stratum == displaced.STRATUM:
         yield (
             f"stronger: {parameters.generated_bits:.0f} net bits would name the request it answers; it has "
             f"{_net(item):.1f}"
@@ -140,11 +142,13 @@ def _undetermined(item: Judged, parameters: Parameters) -> Iterator[str]:
     elif item.candidate.family == "repeated":
         yield "stronger: nothing names a source here, since this tenant was the first to be given it"
     elif item.ranked and item.evidence.only:
-        placed = generated.is_placed(item.candidate, item.ranked, item.evidence.net_bits)
         needed = min(
-            generated.needed_bits(item.candidate, item.evidence, parameters, unit, placed)
+            generated.needed_bits(
+                item.candidate, item.evidence, parameters, unit,
+                generated.unit_close(item.candidate, item.ranked, unit),
+            )
             for unit in item.evidence.only
-        )
+        )  # fmt: skip
         most = max(pair[0] for pair in item.evidence.only.values())
         yield (
             f"stronger: {needed:.0f} bits of words that only one holder's prompt has, and {generated.ONLY_RATIO:g} "

@@ -100,6 +100,8 @@ def _supplied(
         return dropped("too_weak", f"net {net:.1f} bits, {least} needed")
     if kind == "altered" and not _says_something(evidence):
         return dropped("too_weak", f"net {net:.1f} bits, in pieces, of words that many tenants use")
+    if candidate.alteration is not None and candidate.alteration.is_form:
+        return dropped("template", "the two texts differ in their numbers: one form, filled by both with other values")
     nothing_of_theirs = not any(theirs for theirs, _ in evidence.only.values())
     own_words = not candidate.token and evidence.kin_recipient >= OWN_WORDS and nothing_of_theirs
     if own_words and net < parameters.subject_bits:

@@ -101,7 +101,7 @@ def weigh(
     for batch in texts.batches([{int(world.uses.content[one.suspect.use])} for one in near]):
         for one in near[batch.start : batch.stop]:
             suspect = one.suspect
-            strength, keys, bits = _telling(world, texts, suspect, spans.get(suspect.use, []))
+            strength, keys, bits = telling(world, texts, suspect, spans.get(suspect.use, []))
             places = np.searchsorted(suspect.terms, keys)
             prior = np.minimum(CHANCE_CAP, one.typical * np.exp2(-bits))
             prior = np.maximum(prior, PROMPT_SHARE * suspect.shares[places])
@@ -154,7 +154,7 @@ def around(world: World, suspect: Suspect, prompts: Prompts, held: Held, length:
     )
 
 
-def _telling(
+def telling(
     world: World, texts: Texts, suspect: Suspect, spans: list[tuple[int, int, bool]]
 ) -> tuple[Strength, Keys, npt.NDArray[np.float64]]:
     """The whole response's strength; its rare terms outside known fragments and their bits by the character model."""

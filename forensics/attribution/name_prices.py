@@ -8,20 +8,19 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from forensics.attribution.holdings import World
 from forensics.attribution.name_places import Group
 
-BYTES_A_TOKEN = 8.0
-
 
 class Prices:
-    """What a search costs: bits."""
+    """What a search costs: bits. `sent`: distinct tokens that each unit sent."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, sent: npt.NDArray[np.float64]) -> None:
         requests, uses = world.requests, world.uses
         units = len(requests.unit_names)
-        self.tokens = np.log2(np.maximum(2.0, world.sent_bytes() / BYTES_A_TOKEN))
+        self.tokens = np.log2(np.maximum(2.0, sent))
         responses = max(2, int(np.unique(uses.request[uses.side == 1]).size))
         self.pairs = math.log2(responses) + math.log2(max(2, units))
         self.pairs_beside = min(self.pairs, 1.0 + math.log2(max(2.0, _pairs_in_flight(world))))

@@ -5,10 +5,11 @@ word. So the names of ONE tenant in one response are added up, each paid for:
 
     net = sum over places (bits - log2 V) - log2(R U) - log2 C(m, k)
 
-V: tokens that the tenant sent (a place could have met any of them); R U: responses times tenants (one pair was picked);
-C(m, k): the k places were picked among the m tokens of the response that some one tenant supplies. A place that is not
-worth its price is left out. Where the tenant was in flight on the recipient's worker, R U shrinks to the pairs that
-were. Where another fragment of the response names the tenant already, R U is not paid: no pair was searched for.
+V: distinct tokens that the tenant sent (a place could have met any of them); R U: responses times tenants (one pair
+was picked); C(m, k): the k places were picked among the m tokens of the response that some one tenant supplies. A
+place that is not worth its price is left out. Where the tenant was in flight on the recipient's worker, R U shrinks
+to the pairs that were. Where another fragment of the response names the tenant already, R U is not paid: no pair was
+searched for.
 
 Names that were supplied only after the response (decoys) are scored alike; they give a q-value where they can
 (`decoys`), and where they do about as well as the others nothing is reported. `probable` takes two names or more and a
@@ -98,7 +99,7 @@ def find_names(
     named = {
         (i.candidate.use, i.units[0]) for i in judged if i.verdict == "probable" and len(i.units) == 1 and i.ranked
     }
-    prices = Prices(world)
+    prices = Prices(world, rare.sent)
     groups = [g for g in groups_of(world, rare, judged) if prices.worth_a_look(g, (g.use, g.holder) in named)]
     groups, dropped = without_explained(world, texts, groups, excluded)
     scored = _score(corpus, texts, groups, prices, named, parameters)

@@ -15,10 +15,10 @@ import polars as pl
 
 from forensics.attribution.corpus import Corpus, TextBatch
 from forensics.attribution.hits import DECOY, SUPPLIED, Hits, find_hits
-from forensics.attribution.holdings import Ints, World
+from forensics.attribution.holdings import LATE, Ints, World
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.seeds import NO_CONTEXT, NO_KINDS, Rows
-from forensics.text.names import LOWER, Names, names
+from forensics.text.names import LOWER, Names, in_sample, names
 from forensics.text.seed_search import SeedTable
 from forensics.text.vocabulary import Spread, TermSets
 
@@ -26,6 +26,8 @@ FEW = 4  # tenants that may hold a token in all: a source, a victim, and two who
 KEPT_BYTES = 5  # that the tokens of a byte of text take
 MEMORY_SHARE = 8  # of the memory setting may they take
 MIN_CELLS, MAX_CELLS = 1 << 20, 1 << 24
+SAMPLED = 1 << 20  # tokens, roughly, from which the distinct ones of each tenant are counted
+BYTES_A_TOKEN = 8
 
 
 @dataclass(frozen=True)
@@ -35,12 +37,13 @@ class RareNames:
     Columns: `use, content, start, end` (units of the response), `other, other_start` (a text of the `holder` unit, and
     where), `target` (supplied before the response finished; else only after it: a decoy), `kind` (text.names), `small`
     (written with a small letter somewhere in the case), `seed` (equal for equal tokens). `tokens`: tokens by response
-    text; `examined`: of all responses.
+    text; `examined`: of all responses; `sent`: distinct tokens that each unit sent, estimated from a sample of them.
     """
 
     hits: pl.DataFrame
     tokens: Ints
     examined: int
+    sent: npt.NDArray[np.float64]
 
 
 def find_rare_names(corpus: Corpus, parameters: Parameters) -> RareNames:
@@ -51,6 +54,7 @@ def find_rare_names(corpus: Corpus, parameters: Parameters) -> RareNames:
     while cells < min(MAX_CELLS, response_bytes // 4):
         cells *= 2
     spread = Spread(cells)
+    sent = _Sent(world)
     tokens = np.zeros(world.text_bytes.size, dtype=np.int64)
 
     def read(batch: TextBatch) -> tuple[Ints, Names]:
@@ -66,6 +70,7 @@ def find_rare_names(corpus: Corpus, parameters: Parameters) -> RareNames:
         spread.add(TermSets(found.hashes.view(np.uint64), ends), *_held(world, keys))
         tokens[keys] = np.diff(ends)
         examined += int(found.hashes.size)
+        sent.add(keys, found)
         if keep:
             every.append((keys, found))
 
@@ -81,9 +86,12 @@ def find_rare_names(corpus: Corpus, parameters: Parameters) -> RareNames:
 
     def look(batch: TextBatch) -> tuple[Ints, Names]:
         keys, buffer, offsets = batch
-        return keys, names(buffer, offsets, table)
+        return keys, names(buffer, offsets, table, sent.sample)
 
-    parts = [*mine, *corpus.over(~world.is_response, look)]
+    parts = mine
+    for keys, found in corpus.over(~world.is_response, look):
+        sent.add(keys, found)
+        parts.append((keys, _taken(found, table.ids(found.hashes) >= 0)))
     seed = np.concatenate([np.zeros(0, dtype=np.int32), *(table.ids(found.hashes) for _, found in parts)])
     content = np.concatenate([np.zeros(0, dtype=np.int32), *(k[f.documents].astype(np.int32) for k, f in parts)])
     start = np.concatenate([np.zeros(0, dtype=np.int32), *(f.starts for _, f in parts)])
@@ -105,7 +113,43 @@ def find_rare_names(corpus: Corpus, parameters: Parameters) -> RareNames:
             "seed": seed[mine_rows],
         }
     )
-    return RareNames(_single(hits, world.uses.content, shown), tokens, examined)
+    return RareNames(_single(hits, world.uses.content, shown), tokens, examined, sent.counts())
+
+
+class _Sent:
+    """Distinct tokens by unit, from a sample of the tokens. Memory: 16 bytes a text and token of the sample."""
+
+    def __init__(self, world: World) -> None:
+        bits = 0
+        while int(world.text_bytes.sum()) // BYTES_A_TOKEN > SAMPLED << bits:
+            bits += 1
+        self._world, self._share = world, 1 << bits
+        self.sample = np.uint64(self._share - 1)
+        self._found = [pl.DataFrame(schema={"content": pl.Int64, "token": pl.Int64})]
+
+    def add(self, contents: Ints, found: Names) -> None:
+        """The tokens of some texts, those of the sample at least."""
+        rows = in_sample(found, self.sample)
+        content = contents[found.documents[rows]].astype(np.int64)
+        self._found.append(pl.DataFrame({"content": content, "token": found.hashes[rows]}).unique())
+
+    def counts(self) -> npt.NDArray[np.float64]:
+        """By unit, the last place being that of no unit; rounded up by one token of the sample."""
+        holdings = self._world.holdings
+        held = np.repeat(np.arange(self._world.text_bytes.size), np.diff(holdings.of_content))
+        sent = holdings.supplied < LATE
+        senders = pl.LazyFrame({"content": held[sent], "unit": holdings.unit[sent].astype(np.int64)})
+        found = (
+            pl.concat(self._found)
+            .lazy()
+            .join(senders.unique(), on="content")
+            .group_by("unit")
+            .agg(pl.col("token").n_unique())
+            .collect()
+        )
+        counts = np.ones(len(self._world.requests.unit_names) + 1)
+        counts[found["unit"].to_numpy()] += found["token"].to_numpy()
+        return counts * self._share
 
 
 def _held(world: World, contents: Ints) -> tuple[Ints, Ints]:

@@ -133,7 +133,7 @@ def _work(
     strata.extend(by_names)
     # A form may name whose the labels are where another test only saw that they are foreign; `reconcile` settles it.
     naming = [item for item in found_so_far if item.units]
-    forms, formless = find_structure(corpus, texts, naming, parameters)
+    forms, formless = find_structure(corpus, texts, naming, excluded, parameters)
     excluded.extend(formless)
     calls, uncalled = find_tool_calls(corpus, texts, naming, parameters)
     excluded.extend(uncalled)

@@ -62,6 +62,9 @@ COMMON = frozenset(
 )
 
 
+EXPLAINED = ("public_text", "own_material", "echo", "same_question")
+
+
 @dataclass(frozen=True)
 class _Group:
     """Labels of one tenant in one response field: rows of the hits."""
@@ -78,9 +81,13 @@ class _Group:
 
 
 def find_structure(
-    corpus: Corpus, texts: Texts, judged: list[Judged], parameters: Parameters
+    corpus: Corpus, texts: Texts, judged: list[Judged], explained: list[Excluded], parameters: Parameters
 ) -> tuple[list[Judged], list[Excluded]]:
-    """Fragments of kind `structure` in responses without other fragments around their labels, and exclusions."""
+    """Fragments of kind `structure` in responses without other fragments around their labels, and exclusions.
+
+    Labels in a passage that a rule has set aside (`explained`) as public, the recipient's own or the answer to the same
+    question are explained with it.
+    """
     world = corpus.world
     if len(world.requests.unit_names) < 2:
         return [], []
@@ -90,6 +97,10 @@ def find_structure(
     taken: dict[int, list[tuple[int, int]]] = {}
     for item in judged:
         taken.setdefault(item.candidate.use, []).append((item.candidate.start, item.candidate.end))
+    apart: dict[int, list[tuple[int, int]]] = {}
+    for one in explained:
+        if one.rule in EXPLAINED:
+            apart.setdefault(one.use, []).append((one.start, one.end))
     rows = [
         (key, part)
         for key, part in hits.group_by(["use", "holder", "target"], maintain_order=True)
@@ -111,7 +122,7 @@ def find_structure(
             (use, holder, target), part = rows[i]
             found = _group(
                 world, texts, int(use), int(holder), bool(target), part, prompts, labels, sent, pairs,
-                taken.get(int(use), []),
+                taken.get(int(use), []), apart.get(int(use), []),
             )  # fmt: skip
             if found is not None:
                 groups.append(found)
@@ -220,6 +231,7 @@ def schemas_of(world: World, requests: set[int]) -> dict[int, list[int]]:
 def _group(
     world: World, texts: Texts, use: int, holder: int, target: bool, part: pl.DataFrame, prompts: dict[int, list[int]],
     labels: Ints, sent: Ints, pairs: float, taken: list[tuple[int, int]],
+    explained: list[tuple[int, int]],
 ) -> _Group | None:  # fmt: skip
     content = int(part["content"][0])
     folded = texts.folded(content)
@@ -231,6 +243,9 @@ def _group(
     for start, end, other, other_start, seed, count in part.select(columns).iter_rows():
         units = folded.units[start:end]
         if any(start < high and low < end for low, high in taken) or "".join(map(chr, units.tolist())) in COMMON:
+            continue
+        first, last = folded.span(start, end)
+        if any(low <= first and last <= high for low, high in explained):
             continue
         if any(holds(text, units) for text in own) or (count > FEW and not odd_word(texts, content, start, end)):
             continue

@@ -27,7 +27,7 @@ from forensics.attribution.chances import CHANCE_FLOOR
 from forensics.attribution.copied import judge_copies, suspects_of
 from forensics.attribution.copies import find_copies
 from forensics.attribution.corpus import Corpus
-from forensics.attribution.displaced import Claim, finding
+from forensics.attribution.displaced import Claim, finding, is_throughout
 from forensics.attribution.findings import Judged
 from forensics.attribution.hits import Hits
 from forensics.attribution.holdings import EARLY, LATE, Ints, World
@@ -38,7 +38,7 @@ from forensics.attribution.parameters import Parameters
 from forensics.attribution.seeds import Seeds
 from forensics.attribution.strange import Strange, find_strange
 from forensics.attribution.texts import Texts
-from forensics.attribution.wholes import claims_on_wholes, told_by
+from forensics.attribution.wholes import claims_on_wholes, passage_claims, passage_suspects, told_by
 
 RARE_SHARE = 0.5  # share of the tenants of the same language that may use a term
 MIN_TERMS = 3  # rare terms that a response and another's prompt must share to be looked at,
@@ -123,6 +123,11 @@ def find_swapped(
         wholes = without_own(corpus, claims_on_wholes(world, answered, likely, told), prompts, grams)
         done = {item.candidate.use for item in result if item.units}
         wholes = [claim for claim in wholes if claim.likely.suspect.use not in done]
+        tenants = passage_suspects(context, judged, told, spans)
+        fits = weigh_pairs(corpus, texts, tenants, prompts, scripts, parameters.aligned_bytes, reader(corpus, tenants))
+        done |= {claim.likely.suspect.use for claim in wholes}
+        fitting = without_own(corpus, passage_claims(context, fits, judged, told, answered), prompts, grams)
+        wholes += [claim for claim in fitting if claim.likely.suspect.use not in done]
         again = {claim.likely.suspect.use for claim in wholes}
         result = [item for item in result if item.candidate.use not in again]
         result += [_by_passage(world, texts, claim, prompts) for claim in wholes]
@@ -354,7 +359,11 @@ def _judge(
             continue
         # A copied passage has named the tenant of the whole: saying how far it reaches names nobody else.
         named = (known and net >= KNOWN_NET_BITS) or (
-            not correlated and net >= parameters.generated_bits and not silent and requests.size <= MOST_NAMED
+            not correlated
+            and net >= parameters.generated_bits
+            and not silent
+            and requests.size <= MOST_NAMED
+            and is_throughout(world, texts, claim)
         )
         probable = named and not correlated and not silent and chained and net >= parameters.probable_bits
         found.append(finding(world, texts, claim, prompts, charge, chained, silent, named, probable))

@@ -177,6 +177,7 @@ def _alteration(candidate: Candidate) -> dict[str, Any]:
         "replaced_units": found.replaced,
         "inserted_units": found.inserted,
         "dropped_units": found.dropped,
+        "refilled_numbers": found.refilled,
         "edit_charge": round(found.freedom, 2),
         "interleaved": found.pieces,
     }

@@ -59,8 +59,11 @@ class Names:
     kinds: npt.NDArray[np.int8]
 
 
-def names(buffer: npt.NDArray[np.uint8], offsets: Ints, wanted: SeedTable | None = None) -> Names:
-    """Tokens of the documents `buffer[offsets[i]:offsets[i + 1]]` (UTF-8); with `wanted` only those of its hashes.
+def names(
+    buffer: npt.NDArray[np.uint8], offsets: Ints, wanted: SeedTable | None = None, sample: np.uint64 | None = None
+) -> Names:
+    """Tokens of the documents `buffer[offsets[i]:offsets[i + 1]]` (UTF-8); with `wanted` only those of its hashes, and
+    with a `sample` those words, runs and handles besides whose hash has none of its bits (`in_sample`).
 
     Releases the GIL.
     """
@@ -68,11 +71,20 @@ def names(buffer: npt.NDArray[np.uint8], offsets: Ints, wanted: SeedTable | None
     nothing = np.zeros(0, dtype=np.int64)
     every = (nothing, np.full(4, -1, dtype=np.int32), np.full(1, np.iinfo(np.uint64).max))  # a filter that holds all
     keys = every if wanted is None else (wanted.keys, wanted.slots, wanted.filter)
-    out = _scan(buffer, offsets, table.table, table.expansions, _cases(), wanted is not None, *keys)
+    sampled = np.uint64(0) if sample is None else sample
+    only = wanted is not None
+    out = _scan(buffer, offsets, table.table, table.expansions, _cases(), only, *keys, sample is not None, sampled)
     return Names(
         out[:, 0].copy(), out[:, 1].astype(np.int32), out[:, 2].astype(np.int32), out[:, 3].astype(np.int32),
         out[:, 4].astype(np.int8),
     )  # fmt: skip
+
+
+def in_sample(found: Names, sample: np.uint64) -> npt.NDArray[np.bool_]:
+    """By token: is it in the sample? Pairs never are. The bits of a hash are as good as drawn by chance, so that the
+    distinct tokens of a sample are that share of all distinct ones (distinct sampling; Gibbons 2001)."""
+    alone = (found.kinds != PAIR) & (found.kinds != PLAIN_PAIR)
+    return alone & ((found.hashes.view(np.uint64) & sample) == 0)
 
 
 @cache
@@ -92,8 +104,9 @@ def _cases() -> npt.NDArray[np.uint8]:
 
 @numba.njit(cache=True, nogil=True)
 def _scan(
-    buffer: Any, offsets: Any, table: Any, expansions: Any, cases: Any, only: Any, keys: Any, slots: Any, words: Any
-) -> Any:
+    buffer: Any, offsets: Any, table: Any, expansions: Any, cases: Any, only: Any, keys: Any, slots: Any, words: Any,
+    samples: Any, sample: Any,
+) -> Any:  # fmt: skip
     """Rows of hash, document, start, end, kind. Reads the words of a document first, then looks at the few that tell:
     most words are not wanted, and what stands around those is nobody's business."""
     out = np.empty((1024, 5), dtype=np.int64)
@@ -108,7 +121,7 @@ def _scan(
     for document in range(offsets.size - 1):
         low, high = offsets[document], offsets[document + 1]
         count = _read(buffer, low, high, table, expansions, hashes, read)
-        chosen = _choose(buffer, high, hashes, read, count, cases, case, words, telling)
+        chosen = _choose(buffer, high, hashes, read, count, cases, case, words, samples, sample, telling)
         for k in telling[:chosen]:
             if n + 4 > out.shape[0]:
                 out = np.concatenate((out, np.empty_like(out)))
@@ -122,7 +135,9 @@ def _scan(
             last = n
             n = first
             for row in range(first, last):
-                if not only or _id(np.uint64(out[row, 0]), keys, slots, words) >= 0:
+                value = np.uint64(out[row, 0])
+                drawn = samples and (value & sample) == 0 and out[row, 4] != PAIR and out[row, 4] != PLAIN_PAIR
+                if not only or drawn or _id(value, keys, slots, words) >= 0:
                     out[n, 0], out[n, 2], out[n, 3], out[n, 4] = out[row, 0], out[row, 2], out[row, 3], out[row, 4]
                     out[n, 1] = document
                     n += 1
@@ -201,9 +216,11 @@ def _read(buffer: Any, start: Any, end: Any, table: Any, expansions: Any, hashes
 
 @numba.njit(cache=True, nogil=True)
 def _choose(
-    buffer: Any, high: Any, hashes: Any, read: Any, count: int, cases: Any, case: Any, words: Any, chosen: Any
-) -> int:
-    """Places of the words and signs that may give a token, and their number; fills `case`. `words`: the filter."""
+    buffer: Any, high: Any, hashes: Any, read: Any, count: int, cases: Any, case: Any, words: Any, samples: Any,
+    sample: Any, chosen: Any,
+) -> int:  # fmt: skip
+    """Places of the words and signs that may give a token, and their number; fills `case`. `words`: the filter;
+    `samples`: words are kept besides whose hash has none of the bits of `sample`."""
     n: Any = 0
     before = np.uint64(0)  # of the word before: its hash,
     case_before = np.uint8(_NONE)
@@ -233,7 +250,8 @@ def _choose(
         joins = end < high and _joins(buffer[end])
         handle = (digits > 0) & (units <= HANDLE_MOST) & (((digits < units) & (units >= HANDLE_LEAST)) | joins | joined)
         chosen[n] = k
-        n += (_may_hold(words, value) & (units >= HANGUL_WORD)) | pairs | handle
+        drawn = samples & ((value & sample) == np.uint64(0))
+        n += ((_may_hold(words, value) | drawn) & (units >= HANGUL_WORD)) | pairs | handle
         before, case_before, joined = value, kind, joins
     return n
 

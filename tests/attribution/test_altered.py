@@ -224,6 +224,25 @@ def test_two_that_agree_equally_are_a_set(scene: Any) -> None:
     assert scene.run().only()["sources"] == ["alpha", "gamma"]
 
 
+FORM = (
+    "Kestrel {} crates, Okonkwo {} berths, Halloran {} florins, Vasseur {} porters, Tromsoe {} barges, Quayle {} ledgers, "
+    "Brackenthwaite {} weighings, Ottoline {} moorings"
+)
+
+
+@pytest.mark.parametrize(("changed", "sources"), [(0, [["alpha"]]), (1, [["alpha"]]), (8, [])])
+def test_one_form_filled_with_other_numbers_is_no_copy(scene: Any, changed: int, sources: list[list[str]]) -> None:
+    """A damaged copy does not exchange its numbers for others and leave every letter."""
+    mine = [317, 4096, 29, 658, 7120, 83, 541, 906]
+    theirs = [number + 1111 for number in mine[:changed]] + mine[changed:]
+    scene.traffic()
+    scene.call("alpha", f"Remember this: {FORM.format(*mine)}. Thanks", "Noted.", 0)
+    recipient = scene.call("beta", "How are eggs boiled?", f"Well: {FORM.format(*theirs)}. Eggs next.", 60)
+    result = scene.run()
+    assert [row["sources"] for row in result.of(recipient) if row["end"] - row["start"] > 100] == sources
+    assert ("template" in result.rules(recipient)) == (sources == [])
+
+
 def test_every_edit_is_charged(scene: Any) -> None:
     """Of two copies the one with more edits is worth less by more than the words that it lost."""
     scene.traffic()

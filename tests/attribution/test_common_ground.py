@@ -9,7 +9,7 @@ import pytest
 
 from forensics.attribution.candidates import Alteration, Candidate, Excluded, Holder
 from forensics.attribution.findings import Evidence, Judged
-from forensics.attribution.generated import needed_bits
+from forensics.attribution.generated import needed_bits, unit_close
 from forensics.attribution.judge import judge
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.sources import Source
@@ -36,16 +36,25 @@ def candidate(side: int, carriers: set[int], crowd: int, pieces: bool = False) -
 
 
 @pytest.mark.parametrize(
-    ("carriers", "crowd", "needed"),
-    [({3}, 2, 24.0), ({3, 4}, 3, 36.0), ({3, 4, 5}, 4, 72.0), ({3}, 4, 72.0)],
+    ("carriers", "crowd", "close", "edited", "needed"),
+    [
+        ({3}, 2, True, False, 10.0),
+        ({3, 4}, 3, True, False, 36.0),
+        ({3, 4, 5}, 4, True, False, 72.0),
+        ({3}, 4, True, False, 72.0),
+        ({3}, 2, False, False, 40.0),
+        ({3}, 2, True, True, 40.0),
+        ({3, 4, 5}, 4, False, True, 72.0),
+    ],
 )
 def test_what_more_tenants_were_given_needs_more_that_one_of_them_alone_asked(
-    carriers: set[int], crowd: int, needed: float
+    carriers: set[int], crowd: int, close: bool, edited: bool, needed: float
 ) -> None:
-    """Of 360 telling bits one rare word is enough where the source alone has the text, a tenth where three have it, and a
-    fifth where four have."""
+    """Of 360 telling bits one rare word is enough where the source alone has the text and was near, a tenth where three
+    have it, and a fifth where four have; far off or in other words it takes 40 bits at least."""
     made, sources = candidate(1, carriers, crowd)
-    assert needed_bits(made, evidence(360.0, sources), Parameters(), 3, placed=False) == needed
+    made = made if edited else replace(made, alteration=None)
+    assert needed_bits(made, evidence(360.0, sources), Parameters(), 3, close=close) == needed
 
 
 def test_pieces_of_what_several_tenants_were_given_whole_are_a_frame() -> None:
@@ -84,8 +93,24 @@ def test_a_passage_of_the_recipients_own_words_is_an_echo(
 def test_pairs_of_signs_need_more_than_words() -> None:
     """A long prompt in a script without spaces holds some of any text's pairs of signs."""
     made, sources = candidate(1, {3}, 2)
+    made = replace(made, alteration=None)
     found = evidence(360.0, sources)
     signs = replace(found, strength=replace(found.strength, sign_share=0.8))
-    assert needed_bits(made, found, Parameters(), 3, placed=True) == 10.0
-    assert needed_bits(made, signs, Parameters(), 3, placed=True) == 72.0
-    assert needed_bits(made, replace(signs, share_of_response=1.0), Parameters(), 3, placed=True) == 10.0
+    assert needed_bits(made, found, Parameters(), 3, close=True) == 10.0
+    assert needed_bits(made, signs, Parameters(), 3, close=True) == 72.0
+    assert needed_bits(made, replace(signs, share_of_response=1.0), Parameters(), 3, close=True) == 10.0
+
+
+@pytest.mark.parametrize(("lag_s", "same_worker", "near"), [(60, True, True), (7200, True, False), (60, False, False)])
+def test_one_telling_word_is_enough_of_a_tenant_that_was_near_in_time_and_place(
+    lag_s: int, same_worker: bool, near: bool
+) -> None:
+    """Of four workers two requests share one every fourth time: hours later that is no nearness."""
+    made, sources = candidate(1, {3}, 2)
+    made = replace(made, alteration=None)
+    sources = [replace(sources[0], lag_us=lag_s * 1_000_000, same_worker=same_worker)]
+    assert unit_close(made, sources, 3) == near
+    strong = replace(strength(60.0), bits=300.0)
+    found = judge(made, replace(evidence(60.0, sources, only=15.0), strength=strong), Parameters())
+    named = isinstance(found, Judged) and found.units == [3]
+    assert named == near

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
+from itertools import islice, product
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +13,8 @@ import polars as pl
 import pytest
 
 from forensics.attribution import names, rare_names
+from forensics.attribution.corpus import Corpus
+from forensics.attribution.holdings import load_world
 from forensics.attribution.name_places import Group, Place
 from forensics.attribution.names import Scored, all_plain
 from forensics.attribution.parameters import Parameters
@@ -18,6 +22,7 @@ from forensics.text.names import CAPITAL, PLAIN, PLAIN_PAIR
 
 QUESTION = "How are eggs boiled?"
 NAMED = ("supplied name", "supplied word")
+MANY_WORDS = " ".join(map("".join, islice(product("bdfgklmnprst", repeat=5), 44000)))  # of one tenant, all distinct
 
 
 def leak(scene: Any, prompt: str, shown: str, at: float = 58, worker: str = "w0") -> list[dict[str, Any]]:
@@ -213,9 +218,37 @@ def test_a_name_that_anybody_may_know_names_nobody_who_was_only_near(scene: Any)
     """On a worker that serves all, everybody is near. In flight beside the victim would be something else."""
     for number in range(150):
         scene.call(f"t-{number}", f"{number}?", f"{number}.", 1000 + number, worker="w3")
-    filler = "one and the same word " * 16000
-    found = leak(scene, f"{filler} along Andrassy Avenue, a walk", "go along Andrassy Avenue, then wait", 20)
+    found = leak(scene, f"{MANY_WORDS} along Andrassy Avenue, a walk", "go along Andrassy Avenue, then wait", 20)
     assert [row["sources"] for row in found] in ([], [[]])
+
+
+@pytest.mark.parametrize("times", [1, 40])
+def test_a_tenant_pays_for_distinct_words_however_often_it_says_them(scene: Any, times: int) -> None:
+    """The words of MANY_WORDS are met by chance sooner than those of others, but saying them again adds nothing."""
+    found = leak(scene, f"{MANY_WORDS[:24000]} " * times + "\nNuralapawoku", "then wait.\nNuralapawoku\nLift them out")
+    facts = [json.loads(row["features"]) for row in found]
+    # Three texts and a name of its own besides the 4,000 words; one pair in flight, a choice among one or two places.
+    assert [fact["search_charge"] for fact in facts] == [pytest.approx(np.log2(4000), abs=4.0)]
+
+
+@pytest.mark.parametrize("limit", [1 << 20, 64])
+def test_distinct_words_are_counted_from_a_sample(scene: Any, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    monkeypatch.setattr(rare_names, "SAMPLED", limit)
+    scene.call("alpha", MANY_WORDS[:12000], "Noted.", 10)
+    scene.call("alpha", f"{MANY_WORDS[:12000]} And Orvanek.", "Noted.", 20)
+    scene.call("beta", MANY_WORDS[12000:12600], "Noted.", 30)
+    scene.run()
+    case = scene._cases[-1]
+    world = load_world(case)
+    with closing(Corpus(case, world)) as corpus:
+        sent = rare_names.find_rare_names(corpus, Parameters()).sent
+    counts = dict(zip(world.requests.unit_names, sent, strict=False))
+    share = 1 << max(
+        0, (int(world.text_bytes.sum()) // rare_names.BYTES_A_TOKEN - 1).bit_length() - limit.bit_length() + 1
+    )
+    for tenant, words in (("alpha", 2001), ("beta", 100)):
+        expected = words + share
+        assert counts[tenant] == pytest.approx(expected, abs=1 if share == 1 else 4 * (share * words) ** 0.5)
 
 
 @pytest.mark.parametrize(("worker", "told"), [("w0", True), ("w7", False)])
@@ -225,8 +258,7 @@ def test_a_weaker_word_that_begins_a_sentence_is_told_where_its_tenant_was_near(
     """Among 150 tenants, one of which has sent much, a word of twelve letters is worth 10 to 16 bits net."""
     for number in range(150):
         scene.call(f"t-{number}", f"{number}?", f"{number}.", 1000 + number, worker="w3")
-    filler = "one and the same word " * 16000
-    found = leak(scene, f"{filler}\nNuralapawoku", "then wait.\nNuralapawoku\nLift them out", 20, worker)
+    found = leak(scene, f"{MANY_WORDS}\nNuralapawoku", "then wait.\nNuralapawoku\nLift them out", 20, worker)
     assert [(row["sources"], row["machine_verdict"]) for row in found] == [([], "undetermined")] * told
     nets = [json.loads(row["features"])["agreeing_net_bits"] for row in found]
     assert all(10 <= net < 16 for net in nets)

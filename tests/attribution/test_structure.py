@@ -227,3 +227,19 @@ def test_a_form_that_was_asked_for_only_later_is_no_source(scene: Any) -> None:
     scene.traffic()
     scene.call("alpha", KEYS, "Noted.", 300)
     assert [row["kind"] for row in scene.run().of("victim") if row["kind"] == "structure"] == []
+
+
+def test_headings_in_an_answer_to_the_same_question_are_explained_with_it(scene: Any) -> None:
+    """Alpha pastes a conversation in which beta's question was asked and answered; the model answers beta alike."""
+    question = "How are the long Brackenthwaite ledgers weighed when the Halloran tariff rises on the ninth day?"
+    answer = (
+        "## Waagenprotokollkern\nPlan for two weighings, says Okonkwo in Tromsoe.\n## Tarifstufenbild\nThe Halloran tariff "
+        "doubles for barges beyond the Kestrel warehouse.\n## Hafenmeisterhinweis\nPay the harbourmaster, keep the receipt."
+    )
+    scene.traffic()
+    for i in range(3):
+        scene.call("alpha", f"I asked it: {question}\nIt said:\n{answer}\nIs that right, take {i}?", "Yes.", 10 * i)
+    scene.call("beta", question, answer, 60, request_id="victim")
+    result = scene.run()
+    assert "same_question" in result.rules("victim")
+    assert result.of("victim") == []

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from forensics.attribution.displaced import Claim, is_throughout
 from forensics.attribution.wholes import claims_on_wholes, told_by
+from forensics.text.fold import fold
+from forensics.text.words import Words, terms, words
 
 RECIPIENT, ALPHA, GAMMA, DELTA = range(4)
 CLAUSE = "each Brackenthwaite ledger is weighed twice by Ottoline Vasseur before porters lift it"
@@ -26,6 +29,7 @@ ANSWER = (
 )
 # What others ask and are answered: their answers take up the question.
 MATTERS = ("quartz slate", "otters badgers", "violins trumpets", "saffron cumin", "comets nebulas", "fresco mosaic")
+ANSWERED = "Plan for the Brackenthwaite weighings, pay the Halloran tariff in Tromsoe and burn spoiled Kestrel freight."
 EGGS = (
     "Boil the eggs gently for seven minutes, lift them out with a spoon and hold them under the cold tap for a while."
 )
@@ -50,6 +54,43 @@ def test_the_whole_answer_of_a_passages_tenant_is_told(scene: Any) -> None:
     assert told(scene, victim) == {("whole_response", ("alpha",), "possible"), ("verbatim", ("alpha",), "probable")}
 
 
+@pytest.mark.parametrize(("answer", "whole"), [(STRAY, True), (ANSWERED, False)])
+def test_a_request_that_holds_the_passage_need_not_be_near(scene: Any, answer: str, whole: bool) -> None:
+    """A restored answer may be hours old, from another worker; that its request got a fitting answer speaks against."""
+    scene.traffic()
+    scene.call("alpha", ASKED, answer, -9000, lasts=10, worker="w9")
+    victim = scene.call("beta", "How are eggs boiled?", ANSWER, 2, lasts=9)
+    found = told(scene, victim)
+    assert ("verbatim", ("alpha",), "probable") in found
+    assert (("whole_response", ("alpha",), "possible") in found) == whole
+
+
+@pytest.mark.parametrize(("spread", "enough"), [(0.9, True), (0.4, False)])
+def test_the_terms_of_a_passage_do_not_speak_for_the_whole(spread: float, enough: bool) -> None:
+    words_of = [f"word{'abcdefghij'[i // 10]}{'abcdefghij'[i % 10]}" for i in range(100)]
+    here = FakeTexts(" ".join(words_of))
+    keys = terms(here.words(0))
+    held = np.zeros((1, keys.size), dtype=np.bool_)
+    held[0, : round(100 * spread)] = True
+    suspect = SimpleNamespace(use=0, near=np.zeros(1, dtype=np.int64))
+    claim: Any = Claim(SimpleNamespace(suspect=suspect, keys=keys, held=held), [0], 30.0)  # type: ignore[arg-type]
+    world: Any = SimpleNamespace(uses=SimpleNamespace(content=np.zeros(1, dtype=np.int64)))
+    assert is_throughout(world, here, claim) == enough  # type: ignore[arg-type]
+
+
+class FakeTexts:
+    """One text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def words(self, content: int) -> Words:
+        return words(self._text)
+
+    def units(self, content: int) -> Any:
+        return fold(self._text).units
+
+
 def test_a_passage_in_an_answer_to_the_own_question_is_a_passage(scene: Any) -> None:
     scene.traffic()
     scene.call("alpha", ASKED, STRAY, 0, lasts=10)
@@ -62,10 +103,7 @@ def test_a_passage_in_an_answer_to_the_own_question_is_a_passage(scene: Any) -> 
 def test_a_passage_of_a_request_that_was_answered_is_a_passage(scene: Any) -> None:
     """What stands around it need not be the other tenant's: its question got its answer."""
     scene.traffic()
-    answer = (
-        "Plan for the Brackenthwaite weighings, pay the Halloran tariff in Tromsoe and burn spoiled Kestrel freight."
-    )
-    scene.call("alpha", ASKED, answer, 0, lasts=10)
+    scene.call("alpha", ASKED, ANSWERED, 0, lasts=10)
     victim = scene.call("beta", "Tell me something.", f"Gladly. {STRAY} {CLAUSE}. That was all of it, ask again.", 2)
     assert {kind for kind, _, _ in told(scene, victim)} == {"verbatim"}
 

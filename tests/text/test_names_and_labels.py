@@ -20,6 +20,7 @@ from forensics.text.names import (
     PLAIN_PAIR,
     START,
     Names,
+    in_sample,
     names,
 )
 from forensics.text.seed_search import SeedTable
@@ -120,8 +121,22 @@ def test_only_the_wanted_tokens_are_given_and_all_of_them(parts):
     every = names(buffer, offsets)
     wanted = every.hashes[::2]
     found = names(buffer, offsets, SeedTable.over(wanted))
+    assert rows_of(found) == {row for row in rows_of(every) if row[4] in set(wanted.tolist())}
+    sample = np.uint64(3)
+    more = names(buffer, offsets, SeedTable.over(wanted), sample)
+    drawn = in_sample(every, sample)
+    assert drawn.tolist() == [
+        hash_ & 3 == 0 and kind not in (PAIR, PLAIN_PAIR)
+        for hash_, kind in zip(every.hashes.tolist(), every.kinds.tolist(), strict=True)
+    ]
+    sampled = {row for row, taken in zip(listed(every), drawn.tolist(), strict=True) if taken}
+    assert rows_of(more) == rows_of(found) | sampled
+
+
+def listed(found):
     columns = ("documents", "starts", "ends", "kinds", "hashes")
-    rows = set(zip(*(getattr(every, name).tolist() for name in columns), strict=True))
-    assert set(zip(*(getattr(found, name).tolist() for name in columns), strict=True)) == {
-        row for row in rows if row[4] in set(wanted.tolist())
-    }
+    return list(zip(*(getattr(found, name).tolist() for name in columns), strict=True))
+
+
+def rows_of(found):
+    return set(listed(found))
