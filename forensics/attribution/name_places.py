@@ -79,7 +79,7 @@ def groups_of(world: World, rare: RareNames, judged: list[Judged]) -> list[Group
         .filter((pl.col("every") <= CROWD) | (pl.col("every") <= CROWD_SHARE * pl.col("tokens")))
         .filter(~pl.col("small") | (pl.col("kind") == LOWER))
         .sort(*key, "start", "end", descending=[False, False, True, False, False], maintain_order=True)
-        .select(*key, "content", "start", "end", "other", "other_start", "kind")
+        .select(*key, "content", "start", "end", "other", "other_start", "kind", "seed")
     )
     found: list[Group] = []
     for (use, holder, target, content), rows in groupby(shown.iter_rows(), key=lambda row: row[:4]):
@@ -90,17 +90,22 @@ def groups_of(world: World, rare: RareNames, judged: list[Judged]) -> list[Group
     return found
 
 
-def _places(rows: list[tuple[int, int, int, int, int]], taken: list[tuple[int, int]]) -> tuple[Place, ...]:
+def _places(rows: list[tuple[int, int, int, int, int, int]], taken: list[tuple[int, int]]) -> tuple[Place, ...]:
+    """Each name where it stands first: said again it is no other name."""
     found: list[Place] = []
-    for start, end, other, other_start, kind in rows:
+    tokens: list[tuple[int, ...]] = []
+    for start, end, other, other_start, kind, seed in rows:
         if any(start < high and low < end for low, high in taken):
             continue
         last = found[-1] if found else None
         if last is not None and start < last.end and last.other == other:
             found[-1] = replace(last, end=max(last.end, end), kinds=last.kinds | {kind})
+            tokens[-1] = (*tokens[-1], seed)
         elif last is None or start >= last.end:
             found.append(Place(start, end, other, other_start, frozenset({kind})))
-    return tuple(found)
+            tokens.append((seed,))
+    first = dict(zip(reversed(tokens), reversed(found), strict=True))
+    return tuple(sorted(first.values(), key=lambda place: place.start))
 
 
 def without_explained(

@@ -44,6 +44,7 @@ from forensics.attribution.name_places import (
     without_explained,
 )
 from forensics.attribution.name_prices import Prices
+from forensics.attribution.name_screen import worth_scoring
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.rare_names import RareNames, find_rare_names
 from forensics.attribution.sources import Source, locate, rank
@@ -101,6 +102,7 @@ def find_names(
     }
     prices = Prices(world, rare.sent)
     groups = [g for g in groups_of(world, rare, judged) if prices.worth_a_look(g, (g.use, g.holder) in named)]
+    groups = worth_scoring(corpus, texts, groups, prices, named, parameters.background_bytes // BACKGROUND_SHARE)
     groups, dropped = without_explained(world, texts, groups, excluded)
     scored = _score(corpus, texts, groups, prices, named, parameters)
     strata = {plain: _stratum(world, rare, scored, named, plain, parameters) for plain in (False, True)}
