@@ -46,8 +46,11 @@ ASKED_WORDS = (
 )  # fmt: skip
 
 
+Suspects = dict[int, tuple[int, int, int, int, int, int, int]]
+
+
 def find_language_switches(
-    corpus: Corpus, texts: Texts, judged: list[Judged], excluded: list[Excluded]
+    corpus: Corpus, texts: Texts, suspects: Suspects, judged: list[Judged], excluded: list[Excluded]
 ) -> list[Judged]:
     """Undetermined fragments, sorted by use. `judged`, `excluded`: what is known of the responses already."""
     world = corpus.world
@@ -57,7 +60,6 @@ def find_language_switches(
     dropped: dict[int, list[tuple[int, int]]] = {}
     for other in excluded:
         dropped.setdefault(other.use, []).append((other.start, other.end))
-    suspects = _suspects(corpus)
     uses = world.uses
     rows = [
         use
@@ -120,9 +122,9 @@ def find_language_switches(
     return sorted(found, key=lambda item: item.candidate.use)
 
 
-def _suspects(corpus: Corpus) -> dict[int, tuple[int, int, int, int, int, int, int]]:
+def switching_texts(corpus: Corpus) -> Suspects:
     """Response texts with a passage in another language: main, language, start, end, votes, against, words."""
-    found: dict[int, tuple[int, int, int, int, int, int, int]] = {}
+    found: Suspects = {}
 
     def look(batch: TextBatch) -> list[tuple[int, ...]]:
         keys, buffer, offsets = batch

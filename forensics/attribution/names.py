@@ -20,20 +20,18 @@ copied passage must be; else nobody is named: no statistic tells a private name 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-import polars as pl
 
 from forensics.attribution import decoys
 from forensics.attribution.candidates import Candidate, Excluded, Holder, prompts_by_request
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.findings import Evidence, Judged
 from forensics.attribution.generated import near
-from forensics.attribution.holdings import LATE, World
+from forensics.attribution.holdings import World
 from forensics.attribution.name_bits import most_bits, name_strength
+from forensics.attribution.name_decoys import Nets, Scored, all_plain, mostly_plain, stratum_of
 from forensics.attribution.name_places import (
     Group,
     Place,
@@ -46,15 +44,14 @@ from forensics.attribution.name_places import (
 from forensics.attribution.name_prices import Prices
 from forensics.attribution.name_screen import worth_scoring
 from forensics.attribution.parameters import Parameters
-from forensics.attribution.rare_names import RareNames, find_rare_names
+from forensics.attribution.rare_names import RareNames
 from forensics.attribution.sources import Source, locate, rank
 from forensics.attribution.strength import ODD_BITS, Counts, Strength, count_background, keys_between
 from forensics.attribution.texts import Texts
-from forensics.text.names import LOWER, PLAIN, PLAIN_PAIR, START
+from forensics.text.names import LOWER, START
 from forensics.text.runs import total_weight
 from forensics.text.words import Keys, Words
 
-STRATUM, PLAIN_STRATUM = "supplied name", "supplied word"  # words of scripts without capitals are judged apart
 TRIED = ("own_material", "echo", "shared", "same_question", "too_weak")
 UNNAMED_UNITS = 12  # units of a name that is reported though nobody can be named for it: shorter ones are everywhere
 LEAST_BITS = 4.0  # net, where decoys bear it out
@@ -64,29 +61,10 @@ SUBJECT_SHARE = 0.1  # of the tenants that may use a word which, around the name
 BACKGROUND_SHARE = 4  # of the text that the background of passages is counted in, a name's is a part
 
 
-@dataclass(frozen=True)
-class Scored:
-    """A group with the strength and the source of each place that is worth its price; `charge` for all of them."""
-
-    group: Group
-    places: tuple[tuple[Place, Strength, Source | None], ...]
-    charge: float
-    beside: bool
-
-    @property
-    def bits(self) -> float:
-        """Of all places."""
-        return sum(strength.bits for _, strength, _ in self.places)
-
-    @property
-    def net(self) -> float:
-        """Less the charge."""
-        return self.bits - self.charge
-
-
 def find_names(
     corpus: Corpus,
     texts: Texts,
+    rare: RareNames,
     judged: list[Judged],
     excluded: list[Excluded],
     correlated: bool,
@@ -96,7 +74,6 @@ def find_names(
     world = corpus.world
     if len(world.requests.unit_names) < 2:
         return [], [], []
-    rare = find_rare_names(corpus, parameters)
     named = {
         (i.candidate.use, i.units[0]) for i in judged if i.verdict == "probable" and len(i.units) == 1 and i.ranked
     }
@@ -105,12 +82,13 @@ def find_names(
     groups = worth_scoring(corpus, texts, groups, prices, named, parameters.background_bytes // BACKGROUND_SHARE)
     groups, dropped = without_explained(world, texts, groups, excluded)
     scored = _score(corpus, texts, groups, prices, named, parameters)
-    strata = {plain: _stratum(world, rare, scored, named, plain, parameters) for plain in (False, True)}
+    nets = Nets.of(scored, named)
+    strata = {plain: stratum_of(world, rare, scored, named, plain, parameters) for plain in (False, True)}
     found: list[Judged] = []
     for batch in texts.batches([{item.group.content} for item in scored]):
         for item in scored[batch.start : batch.stop]:
             results = (
-                _judge(world, texts, item, scored, strata[_mostly_plain(item)], named, correlated, parameters)
+                _judge(world, texts, item, nets, strata[mostly_plain(item)], named, correlated, parameters)
                 if item.group.target
                 else []
             )
@@ -257,57 +235,11 @@ def _distinct(texts: Texts, group: Group, places: list[Named]) -> tuple[Named, .
     return tuple(places[i] for i in sorted(kept))
 
 
-def _stratum(
-    world: World,
-    rare: RareNames,
-    scored: list[Scored],
-    named: set[tuple[int, int]],
-    plain: bool,
-    parameters: Parameters,
-) -> decoys.Stratum:
-    """Of names that capitals mark, or (`plain`) of words of scripts without: any rare word is one, and leaks of the
-    others say nothing of it."""
-    best: dict[bool, dict[int, float]] = {True: {}, False: {}}
-    for item in scored:
-        group = item.group
-        if _mostly_plain(item) == plain and (group.use, group.holder) not in named and item.net > 0:
-            scores = best[group.target]
-            scores[group.use] = max(scores.get(group.use, -math.inf), item.net)
-    lags = _lags(world, rare, plain)
-    return decoys.assess(world, PLAIN_STRATUM if plain else STRATUM, best[True], best[False], lags, parameters.seed)
-
-
-def _lags(world: World, rare: RareNames, plain: bool) -> list[int]:
-    """Microseconds from the end of a response to the first supply of each decoy name, strong or not."""
-    found: dict[tuple[int, int], int] = {}
-    holdings = world.holdings
-    of_kind = pl.col("kind").is_in([PLAIN, PLAIN_PAIR]) == plain
-    rows = rare.hits.filter(~pl.col("target") & of_kind).select("use", "holder", "other")
-    for use, unit, other in rows.iter_rows():
-        stop = int(world.requests.finished[int(world.uses.request[use])])
-        low, high = int(holdings.of_content[other]), int(holdings.of_content[other + 1])
-        times = [int(holdings.supplied[r]) for r in range(low, high) if int(holdings.unit[r]) == unit]
-        if times and stop < LATE:
-            lag = min(times) - stop
-            found[use, unit] = min(found.get((use, unit), LATE), lag)
-    return sorted(lag for lag in found.values() if 0 <= lag < LATE)
-
-
-def all_plain(places: Sequence[Place]) -> bool:
-    """Are they all words, or pairs of words, of a script without capitals?"""
-    return all(place.kinds & {PLAIN, PLAIN_PAIR} for place in places)
-
-
-def _mostly_plain(item: Scored) -> bool:
-    """Are half of its names words of a script without capitals? Their texts hold Latin words here and there."""
-    return 2 * sum(all_plain([place]) for place, _, _ in item.places) >= len(item.places)
-
-
 def _judge(
     world: World,
     texts: Texts,
     item: Scored,
-    scored: list[Scored],
+    nets: Nets,
     stratum: decoys.Stratum,
     named: set[tuple[int, int]],
     correlated: bool,
@@ -325,12 +257,8 @@ def _judge(
     good = q_value is not None and q_value <= parameters.q_limit
     if net < (LEAST_BITS if good else parameters.identifier_bits):
         return dropped(f"names of one tenant, net {net:.1f} bits")
-    as_good, plain = {True: 0, False: 0}, all_plain([place for place, _, _ in item.places])
-    for other in scored:
-        # Every rare word of a script without capitals is such a name; they say nothing of those that capitals mark.
-        if _mostly_plain(other) == _mostly_plain(item):
-            as_good[other.group.target] += other.net >= net and (other.group.use, other.group.holder) not in named
-    if not known and as_good[False] > DECOY_SHARE * as_good[True]:
+    plain = all_plain([place for place, _, _ in item.places])
+    if not known and nets.as_good(item, False) > DECOY_SHARE * nets.as_good(item, True):
         return dropped(f"names of one tenant, net {net:.1f} bits; names that came later do as well")
     if q_value is not None and q_value > parameters.possible_q and not item.beside:
         return dropped(f"q {q_value:.2f} by decoys")

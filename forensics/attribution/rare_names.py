@@ -7,7 +7,9 @@ rules of own material, order in time and supplier counts as seeds do (`hits`). D
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +28,7 @@ FEW = 4  # tenants that may hold a token in all: a source, a victim, and two who
 KEPT_BYTES = 5  # that the tokens of a byte of text take
 MEMORY_SHARE = 8  # of the memory setting may they take
 MIN_CELLS, MAX_CELLS = 1 << 20, 1 << 24
+PART = 1 << 19  # rows of tokens that are judged at a time
 SAMPLED = 1 << 20  # tokens, roughly, from which the distinct ones of each tenant are counted
 BYTES_A_TOKEN = 8
 
@@ -100,8 +103,11 @@ def find_rare_names(corpus: Corpus, parameters: Parameters) -> RareNames:
     small = np.zeros(table.keys.size, dtype=np.bool_)
     small[seed[kind == LOWER]] = True
     order = np.argsort(seed, kind="stable")
-    rows = Rows(seed[order], content[order], start[order], end[order], NO_CONTEXT, NO_CONTEXT, NO_KINDS)
-    hits = find_hits(world, [rows], parameters.shared_limit, parameters.phrase_limit)
+    told = []
+    for part in _parts(seed[order]):
+        at = order[part]
+        rows = Rows(seed[at], content[at], start[at], end[at], NO_CONTEXT, NO_CONTEXT, NO_KINDS)
+        told.append(_told(find_hits(world, [rows], parameters.shared_limit, parameters.phrase_limit), world))
     mine_rows = np.flatnonzero(world.is_response[content])
     shown = pl.DataFrame(
         {
@@ -113,7 +119,7 @@ def find_rare_names(corpus: Corpus, parameters: Parameters) -> RareNames:
             "seed": seed[mine_rows],
         }
     )
-    return RareNames(_single(hits, world.uses.content, shown), tokens, examined, sent.counts())
+    return RareNames(_single(told, shown), tokens, examined, sent.counts())
 
 
 class _Sent:
@@ -169,22 +175,36 @@ def _taken(found: Names, rows: npt.NDArray[np.bool_]) -> Names:
     return Names(found.hashes[rows], found.documents[rows], found.starts[rows], found.ends[rows], found.kinds[rows])
 
 
-def _single(hits: Hits, content_of: Ints, shown: pl.DataFrame) -> pl.DataFrame:
-    """Hits on tokens that one unit supplies, before or after, with how the response writes them."""
+def _parts(seeds: npt.NDArray[np.int32]) -> Iterator[slice]:
+    """Rows of ascending seeds in parts of about PART; those of one seed are in one part."""
+    edges = list(range(PART, seeds.size, PART))
+    ends = np.searchsorted(seeds, seeds[edges], side="right").tolist() if edges else []
+    for low, high in pairwise([0, *sorted(set(ends) - {seeds.size}), seeds.size]):
+        yield slice(low, high)
+
+
+def _told(hits: Hits, world: World) -> pl.DataFrame:
+    """Hits on tokens that few units hold, supplied before or after; nothing is kept of the others, which are most."""
     rows = np.flatnonzero(((hits.kind == SUPPLIED) | (hits.kind == DECOY)) & (hits.holders <= FEW))
+    return pl.DataFrame(
+        {
+            "use": hits.use[rows],
+            "content": world.uses.content[hits.use[rows]].astype(np.int32),
+            "start": hits.start[rows],
+            "end": hits.end[rows],
+            "other": hits.other[rows],
+            "other_start": hits.other_start[rows],
+            "holder": hits.holder[rows],
+            "target": hits.kind[rows] == SUPPLIED,
+        }
+    )
+
+
+def _single(told: list[pl.DataFrame], shown: pl.DataFrame) -> pl.DataFrame:
+    """Hits on tokens that one unit supplies, before or after, with how the response writes them."""
     return (
-        pl.LazyFrame(
-            {
-                "use": hits.use[rows],
-                "content": content_of[hits.use[rows]].astype(np.int32),
-                "start": hits.start[rows],
-                "end": hits.end[rows],
-                "other": hits.other[rows],
-                "other_start": hits.other_start[rows],
-                "holder": hits.holder[rows],
-                "target": hits.kind[rows] == SUPPLIED,
-            }
-        )
+        pl.concat(told)
+        .lazy()
         .filter(pl.col("holder").n_unique().over("use", "start", "end") == 1)
         .group_by("use", "content", "start", "end", "holder", "target", maintain_order=True)
         .agg(pl.col("other").last(), pl.col("other_start").last())

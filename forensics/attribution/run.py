@@ -7,6 +7,7 @@ batches are the timeline's. Spike-ins are `controls`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -19,7 +20,7 @@ from forensics.attribution.chains import marked
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.evidence import gather
 from forensics.attribution.findings import Judged
-from forensics.attribution.foreign_language import find_language_switches
+from forensics.attribution.foreign_language import find_language_switches, switching_texts
 from forensics.attribution.foreign_script import find_switches
 from forensics.attribution.hits import Carriers, find_hits
 from forensics.attribution.holdings import load_world
@@ -28,9 +29,11 @@ from forensics.attribution.mixed import follow_origins
 from forensics.attribution.names import find_names
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.public_sets import without_public
+from forensics.attribution.rare_names import find_rare_names
 from forensics.attribution.reconcile import reconcile
 from forensics.attribution.seeds import scan
 from forensics.attribution.settled import settle
+from forensics.attribution.strange import find_strange
 from forensics.attribution.structure import find_structure
 from forensics.attribution.swapped import find_swapped
 from forensics.attribution.tables import store
@@ -57,14 +60,19 @@ def run(case: Case, parameters: Parameters, progress: Progress | None = None) ->
         if new:
             keep(case, listed)
         world = load_world(case)
+        # Passes over the texts that need no result of another run beside the steps that keep a single core busy.
+        ahead = ThreadPoolExecutor(1)
         with closing(Corpus(case, world)) as corpus:
-            return _work(corpus, recorded, listed, progress)
+            try:
+                return _work(corpus, recorded, listed, progress, ahead)
+            finally:
+                ahead.shutdown(cancel_futures=True)
 
     return run_stage(case, "attribution", recorded, ("ingest",), WRITES, work, digest(case))
 
 
 def _work(
-    corpus: Corpus, parameters: Parameters, listed: CanaryList, progress: Progress | None
+    corpus: Corpus, parameters: Parameters, listed: CanaryList, progress: Progress | None, ahead: ThreadPoolExecutor
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     case, world = corpus.case, corpus.world
     warnings = [
@@ -92,6 +100,9 @@ def _work(
             progress("attribute", min(done[0], total), total)
 
     found = scan(corpus, tick)
+    switching = ahead.submit(switching_texts, corpus)
+    strange = ahead.submit(find_strange, corpus)
+    rare = ahead.submit(find_rare_names, corpus, parameters)
     grams = find_hits(world, found.grams.groups(), parameters.shared_limit, parameters.phrase_limit)
     tokens = find_hits(world, found.tokens.groups(), parameters.shared_limit, parameters.phrase_limit)
     texts = Texts(corpus)
@@ -109,10 +120,11 @@ def _work(
     found.tokens.close()
     switches = find_switches(world, found.scripts, texts, _taken(judged), [*excluded, *dropped])
     excluded.extend(dropped)
-    switches += find_language_switches(corpus, texts, [*judged, *switches], excluded)
+    switches += find_language_switches(corpus, texts, switching.result(), [*judged, *switches], excluded)
     displaced = find_swapped(
         corpus,
         texts,
+        strange.result(),
         found.grams,
         found.scripts,
         grams,
@@ -128,7 +140,7 @@ def _work(
     parts += [item for item in switches if item.candidate.use not in whole]
     found_so_far = marked([*parts, *displaced.judged], displaced.marks)
     correlated = any(s.correlated for s in strata)
-    names, unsaid, by_names = find_names(corpus, texts, found_so_far, excluded, correlated, parameters)
+    names, unsaid, by_names = find_names(corpus, texts, rare.result(), found_so_far, excluded, correlated, parameters)
     excluded.extend(unsaid)
     strata.extend(by_names)
     # A form may name whose the labels are where another test only saw that they are foreign; `reconcile` settles it.

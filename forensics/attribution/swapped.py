@@ -36,7 +36,7 @@ from forensics.attribution.nearby import Neighbours, Prompts, Reader, nearest_fi
 from forensics.attribution.own_terms import without_own
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.seeds import Seeds
-from forensics.attribution.strange import Strange, find_strange
+from forensics.attribution.strange import Strange
 from forensics.attribution.texts import Texts
 from forensics.attribution.wholes import claims_on_wholes, passage_claims, passage_suspects, told_by
 
@@ -78,6 +78,7 @@ class Displaced:
 def find_swapped(
     corpus: Corpus,
     texts: Texts,
+    strange: Strange,
     seeds: Seeds,
     scripts: npt.NDArray[np.int32],
     grams: Hits,
@@ -93,7 +94,6 @@ def find_swapped(
     world = corpus.world
     if len(world.requests.unit_names) < 2:
         return Displaced([], {}, set(), set(), ())
-    strange = find_strange(corpus)
     spans = _spans(judged, excluded, parameters.phrase_limit)
     answered = strange.answered.copy()
     covered = {

@@ -15,8 +15,8 @@ import pytest
 from forensics.attribution import names, rare_names
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.holdings import load_world
+from forensics.attribution.name_decoys import Scored, all_plain, stratum_of
 from forensics.attribution.name_places import Group, Place
-from forensics.attribution.names import Scored, all_plain
 from forensics.attribution.parameters import Parameters
 from forensics.text.names import CAPITAL, PLAIN, PLAIN_PAIR
 
@@ -284,6 +284,6 @@ def test_words_of_scripts_without_capitals_have_decoys_of_their_own(monkeypatch:
     hits = {"use": [0, 1], "holder": [1, 1], "other": [0, 1], "target": [False, False], "kind": [CAPITAL, PLAIN_PAIR]}
     rare = SimpleNamespace(hits=pl.DataFrame(hits))
     every = [scored(0, CAPITAL, 60.0, True), scored(1, PLAIN_PAIR, 50.0, True), scored(1, PLAIN, 45.0, False)]
-    made = {plain: names._stratum(world, rare, every, set(), plain, Parameters()) for plain in (False, True)}
+    made = {plain: stratum_of(world, rare, every, set(), plain, Parameters()) for plain in (False, True)}
     assert made[False] == ("supplied name", {0: 40.0}, {}, [20 * seconds])
     assert made[True] == ("supplied word", {1: 30.0}, {1: 25.0}, [30 * seconds])
