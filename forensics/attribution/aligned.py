@@ -24,9 +24,10 @@ import numpy.typing as npt
 from forensics.attribution import chances
 from forensics.attribution.candidates import Candidate
 from forensics.attribution.corpus import Corpus
+from forensics.attribution.fits import Many, all_gains, in_one
 from forensics.attribution.holdings import Ints, World
-from forensics.attribution.likely import BYTES_A_WORD, NOTHING, Around, Suspect, around
-from forensics.attribution.nearby import Prompts, Reader, nearest_first
+from forensics.attribution.likely import BYTES_A_WORD, NOTHING, Suspect
+from forensics.attribution.nearby import Held, Prompts, Reader, nearest_first
 from forensics.attribution.strength import measure
 from forensics.attribution.texts import Texts
 from forensics.text.scripts import DIGIT, NAMES
@@ -50,14 +51,29 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class Reading:
+    """What was read for the weights: which terms stand in which text."""
+
+    held: Held
+    prompts: Prompts
+
+
+@dataclass(frozen=True)
 class Weighed:
-    """A response with the bits of each prompt nearby over its own (`gain`). Without `around`: by a copied passage."""
+    """A response with the bits of each prompt nearby over its own (`gain`). Without `suspect`: by a copied passage."""
 
     request: int
     use: int
     near: Ints
     gain: Floats  # by near request
-    around: Around | None = None
+    suspect: Suspect | None = None
+    reading: Reading | None = None
+
+    def held(self) -> npt.NDArray[np.bool_]:
+        """[near request, the own one last; term of the suspect]: does the prompt hold it?"""
+        assert self.suspect is not None and self.reading is not None
+        every = np.append(self.near, self.request)
+        return self.reading.held.by_request(self.reading.prompts, every, self.suspect.terms)
 
 
 @dataclass(frozen=True)
@@ -95,14 +111,16 @@ class Languages:
             np.clip(self._has.mean(axis=0), 1.0 - SAME_SCRIPT, SAME_SCRIPT) if requests else np.ones(len(NAMES))
         )
 
-    def bits(self, use: int, requests: Ints) -> Floats:
-        """For the prompts of these requests."""
-        counts = self._scripts[self._content[use]].copy()
-        counts[DIGIT] = 0
-        main = KANA if counts[KANA] * 10 >= counts.sum() and counts[KANA] > 0 else int(counts.argmax())
-        share = float(self._share[main])
-        same, other = math.log2(SAME_SCRIPT / share), math.log2((1.0 - SAME_SCRIPT) / (1.0 - share))
-        return np.where(self._has[requests, main], same, other)
+    def bits(self, uses: Ints, requests: Ints, of: Ints) -> Floats:
+        """For the prompts `requests[of[i]:of[i + 1]]` of each response use."""
+        counts = self._scripts[self._content[uses]].copy()
+        counts[:, DIGIT] = 0
+        kana = counts[:, KANA]
+        main = np.where((kana * 10 >= counts.sum(axis=1)) & (kana > 0), KANA, counts.argmax(axis=1))
+        share = self._share[main]
+        same, other = np.log2(SAME_SCRIPT / share), np.log2((1.0 - SAME_SCRIPT) / (1.0 - share))
+        each = np.repeat(np.arange(uses.size), np.diff(of))
+        return np.where(self._has[requests, main[each]], same[each], other[each])
 
 
 def weigh_pairs(
@@ -112,29 +130,40 @@ def weigh_pairs(
     """Pair weights of the suspects, in their order. `scripts`: units by text and script;
     `budget`: bytes of prompts that are read, the nearest first; `read` looks for their terms and marks (at least)."""
     world = corpus.world
-    asked = [np.concatenate([np.array([suspect.request]), suspect.near]) for suspect in suspects]
-    wanted, _ = nearest_first(world, asked, prompts, budget)  # the own prompts first
+    if not suspects:
+        return []
+    many = Many.over(suspects, read.keys)
+    own = many.of[1:] - 1
+    places = many.places + 1
+    places[own] = 0  # the own prompts are read first
+    wanted, _ = nearest_first(world, many.requests, places, prompts, budget)
     held = read.held(wanted & ~prompts.often)
     texts = int((wanted & ~prompts.often).sum())
     counts = held.texts()
     length = np.zeros(len(world.requests.request_id))
     np.add.at(length, np.repeat(np.arange(length.size), np.diff(prompts.offsets)), world.text_bytes[prompts.content])
     languages = Languages(world, prompts, scripts)
-    priors = _priors(corpus, kept, suspects, length, texts < FEW_TEXTS)
-    found = []
-    for place, suspect in enumerate(suspects):
-        one = around(world, suspect, prompts, held, length)
-        # Counted among the prompts of the response's language: as many as hold its commonest words.
-        marks = counts[np.searchsorted(held.keys, suspect.marks)]
-        speak = min(float(texts), float(marks.mean()) / MARKED) if marks.size else float(texts)
-        having = counts[np.searchsorted(held.keys, suspect.terms)].astype(np.float64)
-        script = languages.bits(suspect.use, np.append(suspect.near, suspect.request))
-        own = prompts.of(suspect.request)
-        if not (wanted[own] | prompts.often[own]).all():  # over the budget: nothing can be said
-            found.append(Weighed(suspect.request, suspect.use, suspect.near, np.full(suspect.near.size, UNREAD), one))
-            continue
-        gain = chances.gains(one.held, one.unit, having, speak, priors[place], script, *one.size(), RATES)
-        found.append(Weighed(suspect.request, suspect.use, suspect.near, gain, one))
+    priors, _ = in_one(_priors(corpus, kept, suspects, length, texts < FEW_TEXTS))
+    # Counted among the prompts of the response's language: as many as hold its commonest words.
+    marks, marks_of = in_one([suspect.marks for suspect in suspects])
+    sums = np.concatenate([[0.0], np.cumsum(counts[np.searchsorted(held.keys, marks)], dtype=np.float64)])
+    shown = np.diff(marks_of)
+    mean = np.diff(sums[marks_of]) / np.maximum(1, shown)
+    speak = np.where(shown > 0, np.minimum(float(texts), mean / MARKED), float(texts))
+    uses = np.array([suspect.use for suspect in suspects], dtype=np.int64)
+    gain = all_gains(
+        many, held, prompts, world.requests.unit[many.requests].astype(np.int64), length[many.requests] / BYTES_A_WORD,
+        counts[many.terms].astype(np.float64), speak, priors, languages.bits(uses, many.requests, many.of), RATES,
+        corpus.case.resources.threads,
+    )  # fmt: skip
+    # Over the budget: nothing can be said.
+    missing = np.concatenate([[0], np.cumsum(~(wanted | prompts.often)[prompts.content])])[prompts.offsets]
+    unread = np.diff(missing)[many.requests[own]] > 0
+    found, reading = [], Reading(held, prompts)
+    for place, (suspect, left) in enumerate(zip(suspects, unread.tolist(), strict=True)):
+        mine = gain[int(many.of[place]) - place : int(own[place]) - place]
+        weights = np.full(suspect.near.size, UNREAD) if left else mine
+        found.append(Weighed(suspect.request, suspect.use, suspect.near, weights, suspect, reading))
     return found
 
 

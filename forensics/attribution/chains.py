@@ -257,12 +257,12 @@ def claims_of(context: Context, chosen: list[tuple[Weighed, int]]) -> dict[int, 
     claims: dict[int, Claim] = {}
     for batch in texts.batches([{int(world.uses.content[one.use])} for one, _ in chosen]):
         for one, place in chosen[batch.start : batch.stop]:
-            assert one.around is not None
+            assert one.suspect is not None
             content = int(world.uses.content[one.use])
             size = texts.units(content).size
             whole = Candidate(one.use, one.request, content, 0, size, "target", False, (), frozenset())
             strength = measure(whole, texts, NOTHING, int(world.requests.unit[one.request]))
-            suspect, held = one.around.suspect, one.around.held
+            suspect, held = one.suspect, one.held()
             likely = Likely(suspect, strength, suspect.terms, held[:-1], one.gain, 0.0, held[-1])
             claims[one.use] = Claim(likely, [place], float(one.gain[place]))
     return claims

@@ -98,7 +98,7 @@ def gains(
     tenant that is weighed and of the response's own are left out of both, for either prompt alike. `language`: bits
     that the script of each prompt adds.
     """
-    result: Bits = _gains(held, unit, having, texts, prior, language, words, typical, rates)
+    result: Bits = gains_of(held, unit, having, texts, prior, language, words, typical, rates)
     return result
 
 
@@ -120,7 +120,7 @@ def _fit(held: Any, chance: Any, scale: Any, rates: Any) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
-def _gains(
+def gains_of(
     held: Any, unit: Any, having: Any, texts: Any, prior: Any, language: Any, words: Any, typical: Any, rates: Any
 ) -> Any:
     prompts, terms = held.shape

@@ -88,7 +88,8 @@ def judge_copies(
     for batch in texts.batches(needs):
         for use in sorted(chosen)[batch.start : batch.stop]:
             one = weighed[use]
-            assert one.around is not None
+            suspect = one.suspect
+            assert suspect is not None
             content = int(world.uses.content[use])
             size = texts.units(content).size
             whole = Candidate(use, one.request, content, 0, size, "target", False, (), frozenset())
@@ -96,12 +97,12 @@ def judge_copies(
             strength = replace(strength, bits=strength.bits * chosen[use][0][1].cover)
             if strength.bits - charge < context.parameters.generated_bits or public_share(texts.raw(content)) >= PUBLIC:
                 continue
-            held, own = one.around.held[:-1], one.around.held[-1]
+            held, own = one.held()[:-1], one.held()[-1]
             places = [int(np.flatnonzero(one.near == int(world.uses.request[c.other_use]))[0]) for _, c in chosen[use]]
             if held.shape[1] and all(held[place].mean() > SUPPLIED for place in places):
                 continue  # the text itself stands in that prompt: a run
-            special = max(_particulars(world, one.around.suspect, strength, held[place] & ~own) for place in places)
-            mine = min(_particulars(world, one.around.suspect, strength, own & ~held[place]) for place in places)
+            special = max(_particulars(world, suspect, strength, held[place] & ~own) for place in places)
+            mine = min(_particulars(world, suspect, strength, own & ~held[place]) for place in places)
             near, fits = any(copy.near for _, copy in chosen[use]), chosen[use][0][0]
             particular = special >= (ONLY_BITS if near else PARTICULARS_BITS) and special >= ONLY_RATIO * mine
             exact = chosen[use][0][1].cover >= EXACT
@@ -110,9 +111,7 @@ def judge_copies(
             same = all((held[place] & ~own).sum() < DISTINCT * held[place].sum() for place in places)
             if same and special < PARTICULARS_BITS:
                 continue  # the two prompts ask the same
-            likely = Likely(
-                one.around.suspect, strength, one.around.suspect.terms, held, one.gain, 0.0, one.around.held[-1]
-            )
+            likely = Likely(suspect, strength, suspect.terms, held, one.gain, 0.0, own)
             claims[use] = Claim(likely, places, chosen[use][0][0])
     kept = {
         claim.likely.suspect.use for claim in without_own(context.corpus, list(claims.values()), context.prompts, hits)

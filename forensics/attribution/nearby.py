@@ -74,12 +74,13 @@ def prompts_of_case(world: World) -> Prompts:
     return Prompts(content[order], offsets, often)
 
 
-def nearest_first(world: World, asked: list[Ints], prompts: Prompts, budget: int) -> tuple[npt.NDArray[np.bool_], int]:
-    """Texts of the requests asked for, those first that are nearest to a response, and how many requests are left."""
+def nearest_first(
+    world: World, asked: Ints, places: Ints, prompts: Prompts, budget: int
+) -> tuple[npt.NDArray[np.bool_], int]:
+    """Texts of the requests `asked` for, and how many requests are left; those first that are nearest to a response, by
+    their `places` in its list."""
     rank = np.full(len(world.requests.request_id), NEIGHBOURS + 1, dtype=np.int64)
-    for near in asked:
-        places = np.flatnonzero(near >= 0)
-        np.minimum.at(rank, near[places], places)
+    np.minimum.at(rank, asked, places)
     requests = np.flatnonzero(rank <= NEIGHBOURS)
     requests = requests[np.argsort(rank[requests], kind="stable")]
     wanted = np.zeros(world.text_bytes.size, dtype=np.bool_)
@@ -142,17 +143,17 @@ class Reader:
     def __init__(self, corpus: Corpus, sets: list[Keys]) -> None:
         texts = corpus.world.text_bytes.size
         self._corpus = corpus
-        self._keys = distinct(np.concatenate([np.zeros(0, dtype=np.uint64), *sets]))
-        self._lookup = Lookup(TermSets(self._keys, np.array([0, self._keys.size], dtype=np.int64)))
+        self.keys = distinct(np.concatenate([np.zeros(0, dtype=np.uint64), *sets]))
+        self._lookup = Lookup(TermSets(self.keys, np.array([0, self.keys.size], dtype=np.int64)))
         self._read = np.zeros(texts, dtype=np.bool_)
         self._found = np.zeros(0, dtype=np.int32)
         self._lows, self._highs = np.zeros(texts, dtype=np.int64), np.zeros(texts, dtype=np.int64)
-        self._column = np.full(self._keys.size, -1, dtype=np.int32)
+        self._column = np.full(self.keys.size, -1, dtype=np.int32)
 
     def held(self, wanted: npt.NDArray[np.bool_]) -> Held:
         """Which of the terms stand in each of the wanted texts (by content)? Other texts hold none."""
         new = wanted & ~self._read
-        if self._keys.size and new.any():
+        if self.keys.size and new.any():
             parts, size = [self._found], self._found.size
             for keys, documents, places in self._corpus.over(
                 new, lambda batch: (batch[0], *self._lookup.places(batch[1], batch[2]))
@@ -164,7 +165,7 @@ class Reader:
             self._found = np.concatenate(parts)
             self._read |= new
         lows, highs = np.where(wanted, self._lows, 0), np.where(wanted, self._highs, 0)
-        return Held(self._keys, self._found, lows, highs, self._column)
+        return Held(self.keys, self._found, lows, highs, self._column)
 
 
 def look_up(corpus: Corpus, wanted: npt.NDArray[np.bool_], sets: list[Keys]) -> Held:

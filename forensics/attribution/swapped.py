@@ -29,6 +29,7 @@ from forensics.attribution.copies import find_copies
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.displaced import Claim, finding, is_throughout
 from forensics.attribution.findings import Judged
+from forensics.attribution.fits import Many, in_one, most_shared
 from forensics.attribution.hits import Hits
 from forensics.attribution.holdings import EARLY, LATE, Ints, World
 from forensics.attribution.likely import PROMPT_SHARE, Likely, Spans, Suspect, reader, weigh
@@ -255,19 +256,20 @@ def _worth_a_look(
     read: Reader,
 ) -> tuple[list[Suspect], int]:  # fmt: skip
     """Suspects that share rare terms with the prompt of an unanswered neighbour; prompts left unread for the budget."""
+    if not suspects:
+        return [], 0
     unit = corpus.world.requests.unit
-    asked = [
-        np.where(answered[s.near] | (unit[s.near] == unit[s.request]), -1, s.near).astype(np.int64) for s in suspects
-    ]
-    wanted, unread = nearest_first(corpus.world, asked, prompts, budget)
-    held = read.held(wanted & ~prompts.often)
-    chosen = []
-    for suspect, near in zip(suspects, asked, strict=True):
-        found = held.by_request(prompts, near[near >= 0], suspect.terms)
-        bits = -np.log2(PROMPT_SHARE * suspect.shares + CHANCE_FLOOR)
-        if found.size and int(found.sum(axis=1).max()) >= MIN_TERMS and float((found @ bits).max()) >= LOOK_BITS:
-            chosen.append(suspect)
-    return chosen, unread
+    many = Many.over(suspects, read.keys)
+    mine = np.repeat(unit[many.requests[many.of[1:] - 1]], np.diff(many.of))
+    asked = ~answered[many.requests] & (unit[many.requests] != mine)
+    wanted, unread = nearest_first(corpus.world, many.requests[asked], many.places[asked], prompts, budget)
+    shares, _ = in_one([suspect.shares for suspect in suspects])
+    terms, bits = most_shared(
+        many, asked, read.held(wanted & ~prompts.often), prompts, -np.log2(PROMPT_SHARE * shares + CHANCE_FLOOR),
+        corpus.case.resources.threads,
+    )  # fmt: skip
+    worth = (terms >= MIN_TERMS) & (bits >= LOOK_BITS)
+    return [suspect for suspect, looked in zip(suspects, worth.tolist(), strict=True) if looked], unread
 
 
 def _unanswered(

@@ -123,7 +123,6 @@ def passage_claims(
         holding[item.candidate.use] |= {one.request for one in item.ranked}
     chosen = []
     for one in weighed:
-        assert one.around is not None
         units, sure = told[one.use]
         theirs = np.isin(requests.unit[one.near], sorted(units))
         asked = theirs & np.isin(one.near, sorted(holding[one.use])) & ~answered[one.near]
@@ -132,9 +131,8 @@ def passage_claims(
         place = int(np.argmax(np.where(asked, one.gain, -math.inf)))
         bits = float(one.gain[place])
         rival = float(one.gain[~theirs].max(initial=-math.inf))
-        held = one.around.held
         if bits < (SURE_BITS if sure else DOUBTFUL_BITS) or bits < rival + LINK_BITS:
             continue
-        if int(held[place].sum()) >= MIN_SHARED:
+        if int(one.held()[place].sum()) >= MIN_SHARED:
             chosen.append((one, place))
     return list(claims_of(context, chosen).values())

@@ -45,7 +45,9 @@ def test_many_at_once_are_one_after_the_other(together: int, monkeypatch: pytest
         world = SimpleNamespace(requests=SimpleNamespace(request_id=range(requests)), text_bytes=sizes)
         offsets = np.cumsum([0, *map(len, texts)])
         prompts = Prompts(np.array([t for row in texts for t in row], dtype=np.int64), offsets, often)
-        found, left = nearest_first(world, [np.array(row, dtype=np.int64) for row in asked], prompts, budget)  # type: ignore[arg-type]
+        near = [(request, place) for row in asked for place, request in enumerate(row) if request >= 0]
+        wanted, places = np.array(near, dtype=np.int64).reshape(-1, 2).T
+        found, left = nearest_first(world, wanted, places, prompts, budget)  # type: ignore[arg-type]
         expected = plain(sizes.tolist(), asked, texts, set(np.flatnonzero(often).tolist()), budget)
         assert (set(np.flatnonzero(found).tolist()), left) == expected
         left_over += left > 0

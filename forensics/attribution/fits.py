@@ -1,0 +1,171 @@
+"""How well do the prompts around many responses explain them? The arithmetic of `chances`, for all responses at once.
+
+A case of a million requests has hundreds of thousands of responses that do not take up their own prompt: what is kept
+of each is its weights alone, and which terms a prompt holds is read again for the few that are asked about (`held`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from forensics.attribution.chances import gains_of
+from forensics.attribution.holdings import Ints
+from forensics.attribution.likely import Suspect
+from forensics.attribution.nearby import Held, Prompts
+from forensics.text.words import Keys
+
+TOGETHER = 4096  # responses that a thread takes at a time
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Many:
+    """Suspects in one piece: `requests[of[i]:of[i + 1]]` are the neighbours of the i-th, its own request last, with
+    their `places` in that list; `terms[terms_of[i]:terms_of[i + 1]]` its terms, numbers of the keys that were read."""
+
+    requests: Ints
+    places: Ints
+    of: Ints
+    terms: Ints
+    terms_of: Ints
+
+    @classmethod
+    def over(cls, suspects: list[Suspect], keys: Keys) -> Many:
+        """Of these suspects; `keys`: those that their terms are among, ascending."""
+        requests, of = in_one([suspect.near for suspect in suspects])
+        own = np.array([suspect.request for suspect in suspects], dtype=np.int64)
+        requests, of = np.insert(requests, of[1:], own), of + np.arange(of.size)
+        terms, terms_of = in_one([suspect.terms for suspect in suspects])
+        places = np.arange(requests.size) - np.repeat(of[:-1], np.diff(of))
+        return cls(requests, places, of, np.searchsorted(keys, terms).astype(np.int64), terms_of)
+
+
+def in_one(parts: list[Any]) -> tuple[Any, Ints]:
+    """The parts one after the other, and where each begins."""
+    sizes = np.array([0, *(part.size for part in parts)], dtype=np.int64)
+    return np.concatenate([np.zeros(0, dtype=np.int64), *parts]) if not parts else np.concatenate(parts), sizes.cumsum()
+
+
+def all_gains(
+    many: Many, held: Held, prompts: Prompts, unit: Ints, words: Floats, having: Floats, speak: Floats, prior: Floats,
+    language: Floats, rates: Floats, threads: int,
+) -> Floats:  # fmt: skip
+    """`chances.gains` of each suspect, one after the other, without the own request.
+
+    By neighbour: its `unit`, `words` of its prompt, bits of its `language`; by term: prompts `having` it, its `prior`;
+    by suspect: prompts that `speak` its language.
+    """
+    out = np.zeros(many.requests.size - (many.of.size - 1))
+    columns: list[npt.NDArray[np.int32]] = []
+
+    def work(part: slice) -> None:
+        column = columns.pop() if columns else np.full(held.keys.size, -1, dtype=np.int32)
+        _gains(
+            part.start, part.stop, many.requests, many.of, many.terms, many.terms_of, prompts.content, prompts.offsets,
+            held.found, held.lows, held.highs, column, unit, words, having, speak, prior, language, rates, out,
+        )  # fmt: skip
+        columns.append(column)
+
+    _on_all(work, many.of.size - 1, threads)
+    return out
+
+
+def most_shared(
+    many: Many, asked: Flags, held: Held, prompts: Prompts, bits: Floats, threads: int
+) -> tuple[Ints, Floats]:
+    """By suspect: the most of its terms, and the most bits of them, that one of the prompts `asked` for holds.
+
+    `asked`: by neighbour; `bits`: by term.
+    """
+    terms, worth = np.zeros(many.of.size - 1, dtype=np.int64), np.zeros(many.of.size - 1)
+    columns: list[npt.NDArray[np.int32]] = []
+
+    def work(part: slice) -> None:
+        column = columns.pop() if columns else np.full(held.keys.size, -1, dtype=np.int32)
+        _shared(
+            part.start, part.stop, many.requests, many.of, asked, many.terms, many.terms_of, prompts.content,
+            prompts.offsets, held.found, held.lows, held.highs, column, bits, terms, worth,
+        )  # fmt: skip
+        columns.append(column)
+
+    _on_all(work, many.of.size - 1, threads)
+    return terms, worth
+
+
+def _on_all(work: Any, size: int, threads: int) -> None:
+    def parts() -> Iterator[slice]:
+        for low in range(0, size, TOGETHER):
+            yield slice(low, min(size, low + TOGETHER))
+
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(work, parts()):
+            pass
+
+
+@numba.njit(cache=True, nogil=True)
+def _held(
+    requests: Any, low: Any, high: Any, terms: Any, first: Any, last: Any, members: Any, offsets: Any, found: Any,
+    lows: Any, highs: Any, column: Any,
+) -> Any:  # fmt: skip
+    """[neighbour, term]: does the prompt hold the term? `column`: -1 everywhere, and so it is left."""
+    held = np.zeros((high - low, last - first), dtype=np.bool_)
+    for i in range(first, last):
+        column[terms[i]] = i - first
+    for row in range(low, high):
+        for place in range(offsets[requests[row]], offsets[requests[row] + 1]):
+            for i in range(lows[members[place]], highs[members[place]]):
+                at = column[found[i]]
+                if at >= 0:
+                    held[row - low, at] = True
+    for i in range(first, last):
+        column[terms[i]] = -1
+    return held
+
+
+@numba.njit(cache=True, nogil=True)
+def _gains(
+    start: Any, stop: Any, requests: Any, of: Any, terms: Any, terms_of: Any, members: Any, offsets: Any, found: Any,
+    lows: Any, highs: Any, column: Any, unit: Any, words: Any, having: Any, speak: Any, prior: Any, language: Any,
+    rates: Any, out: Any,
+) -> None:  # fmt: skip
+    for s in range(start, stop):
+        low, high, first, last = of[s], of[s + 1], terms_of[s], terms_of[s + 1]
+        held = _held(requests, low, high, terms, first, last, members, offsets, found, lows, highs, column)
+        typical = 0.0
+        for row in range(low, high - 1):
+            typical += words[row]
+        typical = max(typical / max(1, high - 1 - low), 1.0)
+        out[low - s : high - 1 - s] = gains_of(
+            held, unit[low:high], having[first:last], speak[s], prior[first:last], language[low:high], words[low:high],
+            typical, rates,
+        )  # fmt: skip
+
+
+@numba.njit(cache=True, nogil=True)
+def _shared(
+    start: Any, stop: Any, requests: Any, of: Any, asked: Any, terms: Any, terms_of: Any, members: Any, offsets: Any,
+    found: Any, lows: Any, highs: Any, column: Any, bits: Any, most: Any, worth: Any,
+) -> None:  # fmt: skip
+    for s in range(start, stop):
+        low, high, first, last = of[s], of[s + 1], terms_of[s], terms_of[s + 1]
+        held = _held(requests, low, high, terms, first, last, members, offsets, found, lows, highs, column)
+        for row in range(low, high):
+            if not asked[row]:
+                continue
+            count: Any = 0
+            total = 0.0
+            for t in range(last - first):
+                if held[row - low, t]:
+                    count += 1
+                    total += bits[first + t]
+            most[s] = max(most[s], count)
+            worth[s] = max(worth[s], total)
