@@ -18,6 +18,7 @@ from forensics.text.words import terms
 
 STRATUM = "displaced answer"
 WINDOW_UNITS = 600  # of a prompt that is shown as evidence
+ONLY_RATIO = 3.0  # bits of words that only the other prompt has, to those that only the own one has
 THROUGHOUT = 0.5  # share of a response from the first to the last of the terms by which it is another's answer
 TRIED = ("own_material", "echo", "shared", "public_text", "answered", "own_tenant")
 
@@ -40,6 +41,12 @@ def is_throughout(world: World, texts: Texts, claim: Claim) -> bool:
     return bool(met.any()) and int(ends[met].max() - starts[met].min()) >= THROUGHOUT * texts.units(content).size
 
 
+def is_others(only: dict[int, tuple[float, float]]) -> bool:
+    """Has one of the other prompts clearly more bits of the answer's words to itself than the own one? An answer that
+    speaks of the recipient's own matter as well is no other's whole answer. `only`: theirs and mine, by unit."""
+    return any(theirs >= ONLY_RATIO * mine for theirs, mine in only.values())
+
+
 def finding(
     world: World, texts: Texts, claim: Claim, prompts: Prompts, charge: float, chained: bool, silent: bool,
     named: bool, probable: bool,
@@ -60,6 +67,9 @@ def finding(
         theirs = item.keys[item.held[place]]
         kin[source.holder.unit] = kinship(item.strength, theirs)
         only[source.holder.unit] = particulars(item.strength, theirs, own)
+    alone = is_others(only)
+    throughout = is_throughout(world, texts, claim)
+    named, probable = named and alone, probable and alone
     shared = max(int(item.held[place].sum()) for place in claim.places)
     who = "one request" if len(sources) == 1 else f"{len(sources)} tenants' requests that cannot be told apart"
     reason = (
@@ -70,8 +80,10 @@ def finding(
         + (
             ""
             if named
+            else "; it speaks of the recipient's own matter, too: nobody is named"
+            if not alone
             else "; not enough to name anybody"
-            if is_throughout(world, texts, claim)
+            if throughout
             else "; they stand in one part of it, which may be a passage: nobody is named"
         )
     )

@@ -19,6 +19,7 @@ from forensics.attribution.findings import TRIED_GENERATED, Evidence, Judged
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.sources import Source, leading, leading_units
 
+GENERATED = "generated text"  # the stratum
 WHOLE = 0.9  # share of a response that must be foreign for it to be another request's whole answer
 # Bits of terms that only the source's prompt has, for a text to be its own: near by, one telling word is enough,
 ONLY_BITS = 10.0
@@ -151,9 +152,7 @@ def judge_generated(
     kind = "whole_response" if evidence.share_of_response >= WHOLE else copy
 
     def found(kind: str, verdict: str, reason: str, units: list[int]) -> Judged:
-        return Judged(
-            candidate, evidence, kind, "generated text", verdict, reason, units, ranked, TRIED_GENERATED, None
-        )
+        return Judged(candidate, evidence, kind, GENERATED, verdict, reason, units, ranked, TRIED_GENERATED, None)
 
     units = _origins(candidate, evidence, parameters, ranked, net)
     if units and (net >= FAR_NAMED_BITS or all(_unit_placed(candidate, ranked, unit, net) for unit in units)):
@@ -170,12 +169,13 @@ def judge_generated(
     units = _strayed(candidate, evidence, parameters, ranked, net)
     if units:
         most = max(evidence.belongs[unit].theirs for unit in units)
+        # Spliced into that answer, too, it would look the same: two victims of a source that no log holds.
         return found(
-            kind,
-            "possible",
-            f"it begins in mid-sentence there, and its words stand in the rest of the source's answer and prompt "
-            f"({most:.0f} bits), not around it here; net {net:.0f} bits; decoys do not apply to generated text",
-            units,
+            copy,
+            "undetermined",
+            f"it begins in mid-sentence there, and its words stand in the rest of that answer and prompt ({most:.0f} "
+            f"bits), not around it here; net {net:.0f} bits; whose it was first cannot be told: nobody is named",
+            [],
         )
     own = evidence.kin_recipient
     strongest = max((value for unit, value in evidence.kin_source.items() if unit >= 0), default=0.0)

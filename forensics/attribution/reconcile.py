@@ -15,7 +15,9 @@ from collections import defaultdict
 from dataclasses import replace
 
 from forensics.attribution.findings import Judged
+from forensics.attribution.generated import GENERATED
 from forensics.attribution.judge import UNNAMED
+from forensics.attribution.mixed import is_mixed
 from forensics.attribution.sources import leading, leading_units
 
 COVERED = 0.8  # share of an unnamed finding that named ones must cover to stand for it
@@ -26,6 +28,8 @@ def reconcile(judged: list[Judged]) -> list[Judged]:
     """The findings, one for each span, by use and place."""
     copied = {(item.candidate.request, source.request) for item in judged if item.units for source in item.ranked[:1]}
     judged = [item for item in judged if not _is_original(item, copied)]
+    mixed = {item.candidate.content for item in judged if is_mixed(item.candidate)}
+    judged = [_from_a_mixture(item, mixed) for item in judged]
     by_use: dict[int, list[Judged]] = defaultdict(list)
     for item in judged:
         by_use[item.candidate.use].append(item)
@@ -52,6 +56,16 @@ def _borne_out(items: list[Judged]) -> list[Judged]:
             item = replace(item, units=units, verdict="possible", reason=reason)
         found.append(item)
     return found
+
+
+def _from_a_mixture(item: Judged, mixed: set[int]) -> Judged:
+    """Names nobody for a passage of an answer in which streams of others are mixed: it may be one of them."""
+    if item.stratum != GENERATED or not item.units or is_mixed(item.candidate):
+        return item
+    if not any(source.holder.content in mixed for source in leading(item.ranked)):
+        return item
+    reason = f"{item.reason}; the answer that holds it is itself mixed with others': nobody is named"
+    return replace(item, units=[], verdict="undetermined", reason=reason)
 
 
 def _is_original(item: Judged, copied: set[tuple[int, int]]) -> bool:

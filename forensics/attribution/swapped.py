@@ -129,9 +129,9 @@ def find_swapped(
         done |= {claim.likely.suspect.use for claim in wholes}
         fitting = without_own(corpus, passage_claims(context, fits, judged, told, answered), prompts, grams)
         wholes += [claim for claim in fitting if claim.likely.suspect.use not in done]
-        again = {claim.likely.suspect.use for claim in wholes}
-        result = [item for item in result if item.candidate.use not in again]
-        result += [_by_passage(world, texts, claim, prompts) for claim in wholes]
+        passages = [item for claim in wholes if (item := _by_passage(world, texts, claim, prompts)).units]
+        again = {item.candidate.use for item in passages}
+        result = [*(item for item in result if item.candidate.use not in again), *passages]
     # A fragment's tenant is known already, and its words speak for no other; what it leaves is too little to add to.
     alone = [suspect for suspect in suspects if not any(leaked for _, _, leaked in spans.get(suspect.use, ()))]
     alone = [replace(suspect, near=suspect.near[:REACH]) for suspect in alone]

@@ -31,12 +31,13 @@ def far_apart(scene: Any, question: str, answer: str) -> tuple[Any, str]:
     return scene.run(), second
 
 
-def test_a_stray_excerpt_of_an_answer_names_whose_answer_it_is_however_far_away(scene: Any) -> None:
+def test_a_stray_excerpt_of_an_answer_is_told_however_far_away_and_names_nobody(scene: Any) -> None:
+    """Two victims of a source that no log holds look the same: spliced into that answer, it begins in mid-sentence too."""
     result, second = far_apart(scene, COLD, ENGINE.format(CUT))
-    fragment = result.only()
-    assert (fragment["recipient_request_id"], fragment["sources"]) == (second, ["alpha"])
-    assert fragment["machine_verdict"] in ("possible", "probable")
+    (fragment,) = result.of(second)
+    assert (fragment["sources"], fragment["machine_verdict"]) == ([], "undetermined")
     assert "not around it" in fragment["verdict_reason"]
+    assert all(row["sources"] == [] for row in result.fragments)
 
 
 def test_the_same_words_in_an_answer_about_them_are_the_models(scene: Any) -> None:

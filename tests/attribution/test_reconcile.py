@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from forensics.attribution.candidates import Candidate, Holder
+from forensics.attribution.candidates import Alteration, Candidate, Holder
 from forensics.attribution.findings import Evidence, Judged
+from forensics.attribution.generated import GENERATED
 from forensics.attribution.reconcile import reconcile
 from forensics.attribution.sources import Source
 from forensics.attribution.strength import Strength
@@ -86,3 +87,18 @@ def test_shared_text_stays_unnamed_otherwise() -> None:
     for beside in ([], [weak], [replace(sure, units=[4])], [replace(sure, candidate=replace(sure.candidate, use=1))]):
         assert reconcile([capped(0, [3]), *beside])[0].units == []
     assert reconcile([capped(0, [3, 5]), sure])[0].units == []  # which of the two it was, it does not say
+
+
+def test_a_passage_of_an_answer_that_is_itself_mixed_names_nobody() -> None:
+    """The answer that holds it is a victim, too: what stands in it may be one of the streams."""
+    source = Source(Holder(7, 4, 1, 10, 40, 0, 30, 30), 5, "r-5", "choices[0].content", 9, True, True)
+    passage = replace(finding(3, 10, 40, "probable", [4]), stratum=GENERATED, ranked=[source])
+    stream = finding(8, 0, 90, "possible", [2], kind="altered")
+    pieces = Alteration(((0, 30), (60, 90)), 9.0, 0, 30, 0, pieces=True)
+    for content, units in ((7, []), (6, [4])):
+        mixed = replace(stream, candidate=replace(stream.candidate, content=content, alteration=pieces))
+        told = {one.candidate.use: one.units for one in reconcile([passage, mixed])}
+        assert told == {3: units, 8: [2]}
+    supplied = replace(passage, stratum="supplied text")
+    mixed = replace(stream, candidate=replace(stream.candidate, content=7, alteration=pieces))
+    assert {one.candidate.use: one.units for one in reconcile([supplied, mixed])} == {3: [4], 8: [2]}

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from forensics.attribution.candidate import Excluded
+from forensics.attribution.displaced import is_others
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.swapped import _spans
 
@@ -225,3 +226,18 @@ def test_what_the_model_says_to_many_is_not_the_subject_of_an_answer(rule: str, 
     """What it said to two may be the swap itself."""
     excluded = [Excluded(3, 10, 90, rule, "", holders)]
     assert _spans([], excluded, Parameters().phrase_limit) == ({3: [(10, 90, False)]} if set_aside else {})
+
+
+@pytest.mark.parametrize(
+    ("only", "others"),
+    [
+        ({4: (90.0, 0.0)}, True),
+        ({4: (90.0, 30.0)}, True),
+        ({4: (90.0, 31.0)}, False),
+        ({4: (9.0, 9.0), 5: (60.0, 9.0)}, True),
+    ],
+)
+def test_an_answer_that_speaks_of_the_own_matter_too_is_no_other_tenants_whole_answer(
+    only: dict[int, tuple[float, float]], others: bool
+) -> None:
+    assert is_others(only) == others
