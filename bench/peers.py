@@ -1,19 +1,24 @@
 """How do other tools do on the same texts, in one run? What they find, whose they say it is, and at what cost.
 
-    python bench/peers.py --requests 2000 --leaks 60
+    python bench/peers.py --requests 10000 --leaks 300 --passim VENV/bin/passim
 
 Each peer gets the same prompts and answers, already parsed, in a process of its own, and gives back passages of answers
-with the tenant they come from. Seconds are CPU seconds of its work, without imports and without compiling; MB are those
-of the texts. Peers that compare every pair get the first requests only (`--few`), which flatters their speed per byte.
+with the tenant they come from (`peer_tools.py`, `peer_passim.py`). Seconds are CPU seconds of its work, child processes
+included, without imports and without compiling; MB are those of the texts; peak memory is that of its processes
+together. Peers that compare every pair get a few requests only (`--few`), which flatters their speed per byte; the tool
+is measured on the same few, so that every ratio is one of the same texts.
 
-- ours: `forensics` from texts to judged fragments; `ours, exact matches`: the part of it up to exact runs
+- ours: all of attribution, from a case to judged fragments of every kind; `ours, copies`: its steps that find and
+  judge copied passages, which is what peers look for; `ours, exact runs`: of these, texts in memory to exact runs
 - suffix array: pydivsufsort and kasai, every common substring of `--shortest` letters of an answer and another tenant
 - datasketch, rensa: MinHash-LSH over five-word shingles of whole texts, Jaccard 0.5: the usual near-duplicate search
 - rapidfuzz: partial_ratio_alignment of pieces of 200 letters of each answer with each prompt
 - copydetect: winnowing of the texts in its own way, every pair
+- passim: as it comes, and with alignments that end with the copy; needs its command (`--passim`, or on PATH) and Java.
+  Java, Spark and what both compile take longer than a small log: `start` is what a run on two tiny requests costs
+  (median of three), and MB per CPU second are without it. The last table gives its ratio with and without.
 
-Peers that are not installed are named as missing (`pip install 'leak-forensics[bench]'`). passim needs Spark and is not
-run from here. Measures, never judges.
+Peers that are not installed are named as missing (`pip install 'leak-forensics[bench]'`). Measures, never judges.
 """
 
 from __future__ import annotations
@@ -21,204 +26,55 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numba
-import numpy as np
+import peer_ours
+import peer_passim
+import peer_tools
+import psutil
+from peer_tools import Document, Missing, Peer
 
 from forensics.evaluate.measures import cell
-from forensics.evaluate.records import Finding, Leak, read_findings, read_truth
+from forensics.evaluate.records import Finding, Leak, read_truth
 
-FIELD = "choices[0].content"
-PIECE, STEP, SCORE = 200, 100, 80.0
-SHINGLE, PERMUTATIONS, JACCARD = 5, 128, 0.5
+INTERVAL = 0.05  # seconds between two looks at the memory
 
 
-class Document(NamedTuple):
-    """One request."""
+class Tool(NamedTuple):
+    """One peer. `pairwise`: it gets a few requests. `starts`: each run starts processes, whose start is told apart."""
 
-    request: str
-    tenant: str
-    prompt: str
-    answer: str
-
-
-Peer = Callable[[list[Document], argparse.Namespace], list[Finding]]
+    find: Peer
+    pairwise: bool = False
+    starts: bool = False
 
 
-def finding(document: Document, start: int, end: int, tenants: set[str]) -> Finding:
-    return Finding(document.request, FIELD, start, end, frozenset(tenants), "verbatim", "possible", document.tenant)
+class Load(NamedTuple):
+    """The same texts in the forms that are asked for: as a log on disk, parsed, and what leaked."""
+
+    name: str
+    logs: Path
+    documents: list[Document]
+    truth: list[Leak]
 
 
-def suffix_array(documents: list[Document], arguments: argparse.Namespace) -> list[Finding]:
-    """Every run of `--shortest` letters or more of an answer that another tenant's text holds, by suffix array."""
-    from pydivsufsort import divsufsort, kasai
-
-    # One string of all texts, each ended by a sign that stands in none (so that no match runs over an end).
-    texts = [text for document in documents for text in (document.prompt, document.answer)]
-    data = "\0".join(texts).encode("latin-1", "replace") + b"\0"
-    order = divsufsort(data)
-    shared = kasai(data, order)
-    sizes = np.array([len(text) + 1 for text in texts], dtype=np.int64)
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    text_of = np.searchsorted(starts, order, side="right") - 1
-    tenants = sorted({document.tenant for document in documents})
-    number = {tenant: place for place, tenant in enumerate(tenants)}
-    tenant_of = np.array([number[document.tenant] for document in documents for _ in range(2)], dtype=np.int64)
-    ends = starts[text_of + 1] - 1 - order  # letters up to the end of the text
-    length = np.minimum(shared, np.minimum(ends, np.append(ends[1:], 0)))  # with the next suffix
-    marks = _foreign(order, length, text_of, tenant_of[text_of], len(data), arguments.shortest)
-    found = []
-    for place, document in enumerate(documents):
-        low = int(starts[2 * place + 1])
-        part = marks[low : low + len(document.answer)]
-        hits = np.flatnonzero(part >= 0)
-        if hits.size == 0:
-            continue
-        for run in np.split(hits, np.flatnonzero(np.diff(hits) > 1) + 1):
-            held = Counter(part[run].tolist()).most_common(1)[0][0]
-            found.append(finding(document, int(run[0]), int(run[-1]) + arguments.shortest, {tenants[held]}))
-    return found
-
-
-@numba.njit(cache=True)
-def _foreign(order: Any, length: Any, text_of: Any, tenant_of: Any, size: int, shortest: int) -> Any:
-    """By place of the string: a tenant that holds the `shortest` letters from there too, if an answer's and foreign."""
-    marks = np.full(size, -1, dtype=np.int64)
-    low = 0
-    while low < order.size:
-        high = low
-        while high + 1 < order.size and length[high] >= shortest:
-            high += 1
-        if high > low:  # suffixes low to high begin alike
-            for i in range(low, high + 1):
-                if text_of[i] % 2 == 0:
-                    continue
-                for j in range(low, high + 1):
-                    if tenant_of[j] != tenant_of[i] and text_of[j] % 2 == 0:
-                        marks[order[i]] = tenant_of[j]
-                        break
-        low = high + 1
-    return marks
-
-
-def datasketch(documents: list[Document], arguments: argparse.Namespace) -> list[Finding]:
-    from datasketch import MinHash, MinHashLSH
-
-    lsh = MinHashLSH(threshold=JACCARD, num_perm=PERMUTATIONS)
-    sets = [[s.encode() for s in shingles(d.prompt)] or [b""] for d in documents]
-    for number, sketch in enumerate(MinHash.bulk(sets, num_perm=PERMUTATIONS)):
-        lsh.insert(str(number), sketch)
-    found = []
-    asked = MinHash.bulk([[s.encode() for s in shingles(d.answer)] or [b""] for d in documents], num_perm=PERMUTATIONS)
-    for document, sketch in zip(documents, asked, strict=True):
-        tenants = {documents[int(n)].tenant for n in lsh.query(sketch)} - {document.tenant}
-        if tenants:
-            found.append(finding(document, 0, len(document.answer), tenants))
-    return found
-
-
-def rensa(documents: list[Document], arguments: argparse.Namespace) -> list[Finding]:
-    from rensa import RMinHash, RMinHashLSH
-
-    lsh = RMinHashLSH(threshold=JACCARD, num_perm=PERMUTATIONS, num_bands=32)
-
-    def sketch(text: str) -> Any:
-        made = RMinHash(num_perm=PERMUTATIONS, seed=1)
-        made.update(shingles(text))
-        return made
-
-    for number, document in enumerate(documents):
-        lsh.insert(number, sketch(document.prompt))
-    found = []
-    for document in documents:
-        mine = sketch(document.answer)
-        tenants = {documents[n].tenant for n in lsh.query(mine)} - {document.tenant}
-        if tenants:
-            found.append(finding(document, 0, len(document.answer), tenants))
-    return found
-
-
-def shingles(text: str) -> list[str]:
-    words = text.split()
-    return [" ".join(words[i : i + SHINGLE]) for i in range(max(1, len(words) - SHINGLE + 1))]
-
-
-def rapidfuzz(documents: list[Document], arguments: argparse.Namespace) -> list[Finding]:
-    from rapidfuzz.fuzz import partial_ratio_alignment
-
-    found = []
-    for document in documents:
-        for start in range(0, max(1, len(document.answer) - PIECE + STEP), STEP):
-            piece = document.answer[start : start + PIECE]
-            best, tenants = SCORE, set()
-            for other in documents:
-                if other.tenant == document.tenant:
-                    continue
-                match = partial_ratio_alignment(piece, other.prompt, score_cutoff=best)
-                if match is not None and match.score >= best:
-                    tenants = {other.tenant} if match.score > best else tenants | {other.tenant}
-                    best = match.score
-            if tenants:
-                found.append(finding(document, start, start + len(piece), tenants))
-    return merged(found)
-
-
-def copydetect(documents: list[Document], arguments: argparse.Namespace) -> list[Finding]:
-    from io import StringIO
-
-    from copydetect import CodeFingerprint, compare_files
-
-    k, window = 16, 17
-
-    def printed(text: str) -> Any:
-        return CodeFingerprint("text.txt", k, window, filter=False, fp=StringIO(text))
-
-    prompts = [printed(d.prompt) for d in documents]
-    found = []
-    for document in documents:
-        mine = printed(document.answer)
-        for other, theirs in zip(documents, prompts, strict=True):
-            if other.tenant == document.tenant:
-                continue
-            tokens, _, slices = compare_files(mine, theirs)
-            for low, high in zip(*np.asarray(slices[0]).tolist(), strict=True) if tokens else ():
-                if high - low >= arguments.shortest:
-                    found.append(finding(document, int(low), int(high), {other.tenant}))
-    return merged(found)
-
-
-def merged(found: list[Finding]) -> list[Finding]:
-    """Findings that overlap become one; the tenant with most of them is named."""
-    result: list[Finding] = []
-    votes: list[Counter[str]] = []
-    for item in sorted(found, key=lambda f: (f.request_id, f.start)):
-        last = result[-1] if result else None
-        if last is not None and last.request_id == item.request_id and item.start <= last.end:
-            votes[-1].update(item.sources)
-            end = max(last.end, item.end)
-            result[-1] = replace(last, end=end)
-        else:
-            result.append(item)
-            votes.append(Counter(item.sources))
-    return [replace(r, sources=frozenset([v.most_common(1)[0][0]])) for r, v in zip(result, votes, strict=True)]
-
-
-ALL: dict[str, tuple[Peer, bool]] = {
-    "suffix array": (suffix_array, False),
-    "datasketch": (datasketch, False),
-    "rensa": (rensa, False),
-    "rapidfuzz": (rapidfuzz, True),
-    "copydetect": (copydetect, True),
+ALL: dict[str, Tool] = {
+    "suffix array": Tool(peer_tools.suffix_array),
+    "datasketch": Tool(peer_tools.datasketch),
+    "rensa": Tool(peer_tools.rensa),
+    **{name: Tool(find, starts=True) for name, find in peer_passim.PEERS.items()},
+    "rapidfuzz": Tool(peer_tools.rapidfuzz, pairwise=True),
+    "copydetect": Tool(peer_tools.copydetect, pairwise=True),
 }
 
 
@@ -231,43 +87,60 @@ def main() -> None:
     parser.add_argument("--answer", type=int, default=900)
     parser.add_argument("--few", type=int, default=60, help="requests for peers that compare every pair")
     parser.add_argument("--shortest", type=int, default=40, help="letters of a common substring that count")
+    parser.add_argument("--passim", metavar="COMMAND", help="passim or seriatim of the passim package")
+    parser.add_argument("--only", nargs="+", choices=ALL, default=list(ALL), help="these peers only", metavar="PEER")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
-        options = [f"--{n}={getattr(arguments, n)}" for n in ("requests", "tenants", "prompt", "answer", "seed")]
-        command = [sys.executable, str(Path(__file__).with_name("traffic.py")), str(root / "made"), "--turns=1"]
-        # A peer that sees the first requests only must meet leaks there: the density is the same everywhere.
-        subprocess.run([*command, *options, f"--leaks={arguments.leaks}"], check=True, stdout=subprocess.DEVNULL)
-        documents = read(root / "made" / "logs")
-        truth = read_truth(root / "made" / "truth.jsonl")
-        few, few_truth = some(documents, truth, arguments.few)
-        rows = [*ours(root, documents, truth)]
-        for name, (_, pairwise) in ALL.items():
-            chosen, leaks = (few, few_truth) if pairwise else (documents, truth)
-            rows.append(measured(name, chosen, leaks, arguments))
+        rows = []
+        for load in loads(root, arguments):
+            of_load = {name: tool for name, tool in ALL.items() if tool.pairwise == (load.name == "few")}
+            asked = [name for name in of_load if name in arguments.only]
+            if asked:
+                rows += ours(root / f"case-{load.name}", load)
+            rows += [measured(name, load, arguments) for name in asked]
     if arguments.json:
-        print(json.dumps(rows))
-    else:
-        show(rows)
+        print(json.dumps({"rows": rows, "ratios": ratios(rows)}))
+        return
+    show(rows)
+    show_ratios(ratios(rows))
+
+
+def loads(root: Path, arguments: argparse.Namespace) -> list[Load]:
+    """All requests, and a few of them for those who compare every pair."""
+    options = [f"--{n}={getattr(arguments, n)}" for n in ("requests", "tenants", "prompt", "answer", "leaks", "seed")]
+    command = [sys.executable, str(Path(__file__).with_name("traffic.py")), str(root / "made"), "--turns=1"]
+    subprocess.run([*command, *options], check=True, stdout=subprocess.DEVNULL)
+    logs = root / "made" / "logs"
+    documents, truth = read(logs), read_truth(root / "made" / "truth.jsonl")
+    few, few_truth = some(documents, truth, arguments.few)
+    few_logs = root / "few" / "logs"
+    few_logs.mkdir(parents=True)
+    wanted = {document.request for document in few}
+    with (few_logs / "traffic.jsonl").open("w", encoding="utf-8") as file:
+        file.writelines(line + "\n" for line in lines(logs) if json.loads(line)["request_id"] in wanted)
+    return [Load("all", logs, documents, truth), Load("few", few_logs, few, few_truth)]
+
+
+def lines(logs: Path) -> list[str]:
+    return [line for path in sorted(logs.iterdir()) for line in path.read_text("utf-8").split("\n") if line]
 
 
 def read(logs: Path) -> list[Document]:
     """The requests of a log as `traffic.py` writes it."""
     found = []
-    for path in sorted(logs.iterdir()):
-        for line in path.read_text().split("\n"):
-            if line:
-                row = json.loads(line)
-                prompt = "\n".join(message["content"] for message in row["request"]["messages"])
-                answer = row["response"]["choices"][0]["message"]["content"]
-                found.append(Document(row["request_id"], row["tenant_id"], prompt, answer))
+    for line in lines(logs):
+        row = json.loads(line)
+        prompt = "\n".join(message["content"] for message in row["request"]["messages"])
+        answer = row["response"]["choices"][0]["message"]["content"]
+        found.append(Document(row["request_id"], row["tenant_id"], prompt, answer))
     return found
 
 
 def some(documents: list[Document], truth: list[Leak], number: int) -> tuple[list[Document], list[Leak]]:
-    """A few requests with their leaks and the requests these come from."""
+    """So many requests: first leaks with the requests these come from, then from the start of the log."""
     by_request = {document.request: place for place, document in enumerate(documents)}
     chosen: set[int] = set()
     leaks = []
@@ -279,112 +152,168 @@ def some(documents: list[Document], truth: list[Leak], number: int) -> tuple[lis
             break
         chosen |= sources | {place}
         leaks.append(leak)
+    leaking = {by_request[leak.request_id] for leak in truth}
+    others = (place for place in range(len(documents)) if place not in chosen | leaking)
+    chosen.update(islice(others, max(0, number - len(chosen))))
     return [documents[place] for place in sorted(chosen)], leaks
 
 
-def ours(root: Path, documents: list[Document], truth: list[Leak]) -> list[dict[str, Any]]:
+def ours(case: Path, load: Load) -> list[dict[str, Any]]:
     """The tool itself: a case is made of the log, then attribution alone is measured."""
-    case = root / "case"
     forensics = [sys.executable, "-m", "forensics"]
-    subprocess.run([*forensics, "run", str(root / "made" / "logs"), "--case", str(case), "--quiet"],
+    subprocess.run([*forensics, "run", str(load.logs), "--case", str(case), "--quiet"],
                    check=True, stdout=subprocess.DEVNULL)  # fmt: skip
     rows = []
-    for name in ("ours", "ours, exact matches"):
-        seconds, peak = in_process(_ours, (case, name == "ours"))
-        found = read_findings(case / "out" / "fragments.jsonl") if name == "ours" else None
-        rows.append(row(name, documents, truth, found, seconds, peak))
+    for name in peer_ours.STRETCHES:
+        (found, seconds), peak = in_process(peer_ours.attributed, (case, name, cpu))
+        rows.append(row(name, load, found, seconds, 0.0, peak))
     return rows
 
 
-def _ours(case_root: Path, whole: bool) -> float:
-    from forensics.attribution import run as attribution
-    from forensics.attribution.candidates import build
-    from forensics.attribution.corpus import Corpus
-    from forensics.attribution.hits import Carriers, find_hits
-    from forensics.attribution.holdings import load_world
-    from forensics.attribution.parameters import Parameters
-    from forensics.attribution.seeds import scan
-    from forensics.attribution.texts import Texts
-    from forensics.case.store import Case
-
-    seconds = 0.0
-    with Case.open(case_root) as case:
-        for seed in (1, 2):  # the first time loads what was compiled
-            world = load_world(case)
-            corpus = Corpus(case, world)
-            corpus.data(0)
-            started = time.process_time()
-            if whole:
-                attribution.run(case, Parameters(seed=1000 + seed))
-            else:
-                found = scan(corpus)
-                hits = [find_hits(world, part, 4, 5) for part in (found.grams, found.tokens)]
-                build(world, Texts(corpus), *hits, (Carriers(world, found.grams), Carriers(world, found.tokens)))
-            seconds = time.process_time() - started
-    return seconds
-
-
-def measured(name: str, documents: list[Document], truth: list[Leak], arguments: argparse.Namespace) -> dict[str, Any]:
+def measured(name: str, load: Load, arguments: argparse.Namespace) -> dict[str, Any]:
     try:
-        (found, seconds), peak = in_process(_peer, (name, documents, arguments))
-    except ImportError:
-        return {"peer": name, "missing": True}
-    return row(name, documents, truth, found, seconds, peak)
+        (found, seconds, start), peak = in_process(asked, (name, load.documents, arguments))
+    except (ImportError, Missing) as error:
+        return {"peer": name, "load": load.name, "missing": str(error)}
+    return row(name, load, found, seconds, start, peak)
 
 
-def _peer(name: str, documents: list[Document], arguments: argparse.Namespace) -> tuple[list[Finding], float]:
-    peer = ALL[name][0]
-    peer(documents[:2], arguments)  # imports, and what is compiled
-    started = time.process_time()
-    found = peer(documents, arguments)
-    return found, time.process_time() - started
+def asked(name: str, documents: list[Document], arguments: argparse.Namespace) -> tuple[list[Finding], float, float]:
+    """What a peer finds, the CPU seconds, and how many of them are its start, where that is told apart."""
+    tool = ALL[name]
+    start = 0.0
+    if tool.starts:
+        start = statistics.median(timed(tool, peer_passim.TINY, arguments)[1] for _ in range(3))
+    else:
+        tool.find(documents[:2], arguments)  # imports, and what is compiled
+    found, seconds = timed(tool, documents, arguments)
+    return found, seconds, start
+
+
+def timed(tool: Tool, documents: list[Document], arguments: argparse.Namespace) -> tuple[list[Finding], float]:
+    started = cpu()
+    found = tool.find(documents, arguments)
+    return found, cpu() - started
+
+
+def cpu() -> float:
+    """CPU seconds of this process so far, all its threads, and of the child processes that have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def in_process(work: Callable[..., Any], parts: tuple[Any, ...]) -> tuple[Any, int]:
-    """What `work` gives in a process of its own, and that process's peak memory in bytes."""
+    """What `work` gives in a process of its own, and the peak memory of it and its children together in bytes."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(_with_peak, (work, parts))
+        worker = psutil.Process(pool.apply(os.getpid))
+        over = threading.Event()
+        peaks = [0]
+        watch = threading.Thread(target=look, args=(worker, over, peaks))
+        watch.start()
+        try:
+            return pool.apply(work, parts), peaks[0]
+        finally:
+            over.set()
+            watch.join()
 
 
-def _with_peak(work: Callable[..., Any], parts: tuple[Any, ...]) -> tuple[Any, int]:
-    result = work(*parts)
-    return result, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def look(worker: psutil.Process, over: threading.Event, peaks: list[int]) -> None:
+    """The largest sum of resident bytes seen until it is `over`; a peak between two looks is missed."""
+    while not over.wait(INTERVAL):
+        try:
+            tree = [worker, *worker.children(recursive=True)]
+            peaks[0] = max(peaks[0], sum(one.memory_info().rss for one in tree))
+        except psutil.NoSuchProcess:
+            continue
 
 
-def row(
-    name: str, documents: list[Document], truth: list[Leak], found: list[Finding] | None, seconds: Any, peak: int
-) -> dict[str, Any]:
-    size = sum(len(document.prompt) + len(document.answer) for document in documents)
-    result: dict[str, Any] = {
+def row(name: str, load: Load, found: list[Finding], seconds: float, start: float, peak: int) -> dict[str, Any]:
+    size = sum(len(document.prompt) + len(document.answer) for document in load.documents) / 1e6
+    scores = cell("all", "all", load.truth, found)
+    return {
         "peer": name,
-        "text_mb": round(size / 1e6, 2),
-        "cpu_seconds": round(seconds, 2),
-        "mb_per_cpu_second": round(size / 1e6 / max(seconds, 1e-6), 3),
+        "load": load.name,
+        "text_mb": round(size, 2),
+        "cpu_seconds": round(seconds, 3),
+        "start_seconds": round(start, 3),
+        "mb_per_cpu_second": rate(size, seconds - start),
+        "mb_per_cpu_second_with_start": rate(size, seconds),
         "peak_mb": round(peak / 1e6),
+        "leaks": scores.leaks,
+        "found": scores.found,
+        "right_tenant": scores.right_tenant,
+        "wrong_tenant": scores.wrong_tenant,
+        "false": scores.findings - scores.true_findings,
+        "recall": share(scores.char_recall),
+        "precision": share(scores.char_precision),
+        "plagdet": share(scores.plagdet),
     }
-    if found is not None:
-        scores = cell("all", "all", truth, found)
-        result |= {
-            "leaks": scores.leaks,
-            "found": scores.found,
-            "right_tenant": scores.right_tenant,
-            "wrong_tenant": scores.wrong_tenant,
-            "false": scores.findings - scores.true_findings,
-            "plagdet": None if scores.plagdet is None else round(scores.plagdet, 3),
-        }
-    return result
+
+
+def share(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
+
+
+def rate(size: float, seconds: float) -> float | None:
+    """None where the start, which varies from run to run, took all of it."""
+    return round(size / seconds, 4) if seconds > 0 else None
+
+
+def ratios(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """How many times faster than each peer each stretch of the tool is, per CPU second, on the texts the peer had."""
+    there = {(item["load"], item["peer"]): item for item in rows if not item.get("missing")}
+    found = []
+    for (load, name), theirs in there.items():
+        if name in peer_ours.STRETCHES:
+            continue
+        result = {"peer": name, "load": load, "plagdet": theirs["plagdet"]}
+        for stretch in peer_ours.STRETCHES:
+            ours = there[load, stretch]
+            result[stretch] = {
+                "ratio": times(ours, theirs, "mb_per_cpu_second"),
+                "ratio_with_start": times(ours, theirs, "mb_per_cpu_second_with_start"),
+                "plagdet": ours["plagdet"],
+            }
+        found.append(result)
+    return found
+
+
+def times(ours: dict[str, Any], theirs: dict[str, Any], name: str) -> float | None:
+    return round(ours[name] / theirs[name], 2) if ours[name] and theirs[name] else None
 
 
 def show(rows: list[dict[str, Any]]) -> None:
-    """The table for people."""
-    names = ("text_mb", "cpu_seconds", "mb_per_cpu_second", "peak_mb", "leaks", "found", "right_tenant",
-             "wrong_tenant", "false", "plagdet")  # fmt: skip
-    print(f"{'peer':20}" + "".join(f"{name.replace('_', ' '):>18}" for name in names))
-    for item in rows:
-        if item.get("missing"):
-            print(f"{item['peer']:20}  not installed")
-        else:
-            print(f"{item['peer']:20}" + "".join(f"{item.get(name, '-')!s:>18}" for name in names))
+    """The tables for people: one per load."""
+    names = {"cpu_seconds": "CPU s", "start_seconds": "start", "mb_per_cpu_second": "MB/CPU s", "peak_mb": "peak MB",
+             "leaks": "leaks", "found": "found", "right_tenant": "right", "wrong_tenant": "wrong", "false": "false",
+             "recall": "recall", "precision": "precision", "plagdet": "plagdet"}  # fmt: skip
+    for load in dict.fromkeys(item["load"] for item in rows):
+        of_load = [item for item in rows if item["load"] == load]
+        print(f"{load} requests, {of_load[0]['text_mb']} MB of text. right, wrong: tenants; recall, precision: letters")
+        print(f"{'':20}" + "".join(f"{title:>10}" for title in names.values()))
+        for item in of_load:
+            if item.get("missing"):
+                print(f"{item['peer']:20}  missing: {item['missing']}")
+            else:
+                print(f"{item['peer']:20}" + "".join(f"{text(item[name]):>10}" for name in names))
+        print()
+
+
+def show_ratios(found: list[dict[str, Any]]) -> None:
+    """The closing table: MB per CPU second of the tool over that of each peer, and plagdet of both."""
+    print("MB per CPU second of ours over that of the peer (with the start of its processes), plagdet of ours / its")
+    print(f"{'':28}" + "".join(f"{name:>34}" for name in peer_ours.STRETCHES))
+    for item in found:
+        line = f"{item['peer'] + ', ' + item['load']:28}"
+        for name in peer_ours.STRETCHES:
+            pair = item[name]
+            ratio = f"{text(pair['ratio'])} ({text(pair['ratio_with_start'])})"
+            line += f"{ratio:>20}{text(pair['plagdet']) + ' / ' + text(item['plagdet']):>14}"
+        print(line)
+
+
+def text(value: object) -> str:
+    return "-" if value is None else str(value)
 
 
 if __name__ == "__main__":
