@@ -40,13 +40,15 @@ class RareNames:
     Columns: `use, content, start, end` (units of the response), `other, other_start` (a text of the `holder` unit, and
     where), `target` (supplied before the response finished; else only after it: a decoy), `kind` (text.names), `small`
     (written with a small letter somewhere in the case), `seed` (equal for equal tokens). `tokens`: tokens by response
-    text; `examined`: of all responses; `sent`: distinct tokens that each unit sent, estimated from a sample of them.
+    text; `examined`: of all responses; `sent`: distinct tokens that each unit sent, estimated from a sample of them;
+    `lost`: share (0..1) of rare tokens that were taken for common ones, for want of room.
     """
 
     hits: pl.DataFrame
     tokens: Ints
     examined: int
     sent: npt.NDArray[np.float64]
+    lost: float
 
 
 def find_rare_names(corpus: Corpus, parameters: Parameters) -> RareNames:
@@ -119,7 +121,7 @@ def find_rare_names(corpus: Corpus, parameters: Parameters) -> RareNames:
             "seed": seed[mine_rows],
         }
     )
-    return RareNames(_single(told, shown), tokens, examined, sent.counts())
+    return RareNames(_single(told, shown), tokens, examined, sent.counts(), spread.crowded(FEW))
 
 
 class _Sent:

@@ -119,6 +119,9 @@ def _distinct(buffer: Any, offsets: Any, table: Any, expansions: Any) -> Any:
     return keys[:n].copy(), ends
 
 
+PROBES = 1 << 14  # terms that nobody has said, by which it is estimated how full the cells are
+
+
 class Spread:
     """In how many groups does a term occur? The order in which texts are added does not matter."""
 
@@ -132,6 +135,12 @@ class Spread:
     def groups(self, keys: Keys) -> Ints:
         """In how many groups each key occurs; at most GROUPS."""
         return np.asarray(_groups(self._cells, keys))
+
+    def crowded(self, limit: int) -> float:
+        """Share (0..1) of terms that nobody has said which would be taken for terms of more than `limit` groups, since
+        they share a cell with others: how full the cells are."""
+        unsaid = np.arange(1, PROBES + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        return float((self.groups(unsaid) > limit).mean())
 
     def rarest(
         self, sets: TermSets, documents: Ints, groups: Ints, share: float, most: int

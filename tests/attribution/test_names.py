@@ -287,3 +287,15 @@ def test_words_of_scripts_without_capitals_have_decoys_of_their_own(monkeypatch:
     made = {plain: stratum_of(world, rare, every, set(), plain, Parameters()) for plain in (False, True)}
     assert made[False] == ("supplied name", {0: 40.0}, {}, [20 * seconds])
     assert made[True] == ("supplied word", {1: 30.0}, {1: 25.0}, [30 * seconds])
+
+
+@pytest.mark.parametrize(("cells", "warned"), [(1 << 20, False), (64, True)])
+def test_names_that_are_lost_for_want_of_room_are_said(
+    scene: Any, monkeypatch: pytest.MonkeyPatch, cells: int, warned: bool
+) -> None:
+    monkeypatch.setattr(rare_names, "MIN_CELLS", cells)
+    monkeypatch.setattr(rare_names, "MAX_CELLS", cells)
+    for number in range(6):
+        scene.call(f"t-{number}", f"{number}?", f"As {MANY_WORDS[:900]} say.", 10 * number)
+    warnings = [text for text in scene.run().summary.warnings if text.startswith("names: about")]
+    assert bool(warnings) == warned

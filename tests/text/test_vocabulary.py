@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -95,3 +96,14 @@ def test_groups_hold_what_their_members_hold():
         assert held.tolist() == [[True, True], [False, False], [False, True]]
     assert count_found(found, lows, highs, 5).tolist() == [1, 1, 1, 0, 2]
     assert count_found(found, lows, np.where(highs == 4, lows, highs), 5).tolist() == [1, 0, 1, 0, 1]
+
+
+@pytest.mark.parametrize(("terms", "low", "high"), [(0, 0.0, 0.0), (200, 0.02, 0.08), (20000, 0.9, 1.0)])
+def test_how_full_the_cells_are_is_told_by_terms_that_nobody_said(terms: int, low: float, high: float) -> None:
+    """200 terms of eight groups each fill about one in twenty of 4,096 cells."""
+    random = np.random.default_rng(terms)
+    spread = Spread(4096)
+    keys = random.integers(0, 1 << 63, terms).astype(np.uint64)
+    for group in range(8):
+        spread.add(TermSets(keys, np.array([0, terms])), np.array([0]), np.array([group]))
+    assert low <= spread.crowded(4) <= high
