@@ -211,15 +211,18 @@ def in_process(work: Callable[..., Any], parts: tuple[Any, ...]) -> tuple[Any, i
         watch = threading.Thread(target=look, args=(worker, over, peaks))
         watch.start()
         try:
-            return pool.apply(work, parts), peaks[0]
+            result = pool.apply(work, parts)
         finally:
             over.set()
             watch.join()
+    return result, peaks[0]
 
 
 def look(worker: psutil.Process, over: threading.Event, peaks: list[int]) -> None:
     """The largest sum of resident bytes seen until it is `over`; a peak between two looks is missed."""
-    while not over.wait(INTERVAL):
+    ended = False
+    while not ended:  # once more after the end: what is over between two looks still holds its memory
+        ended = over.wait(INTERVAL)
         try:
             tree = [worker, *worker.children(recursive=True)]
             peaks[0] = max(peaks[0], sum(one.memory_info().rss for one in tree))
