@@ -41,6 +41,7 @@ from forensics.text.align import Block, align
 from forensics.text.extend import extend, extend_back
 from forensics.text.fold import Units
 from forensics.text.runs import COVER_GRAM, covered, runs, total_weight
+from forensics.text.scripts import DIGIT, scripts
 
 MIN_AGREEMENT = 0.55  # share of the units of a copy that agree; below it the two texts are two texts
 MORE_WEIGHT = 12  # weight that must agree outside of the longest exact run for the copy to be an altered one
@@ -48,7 +49,6 @@ MIN_GENERATED = 60  # weight of an altered copy of a response: what models alway
 MORE_UNITS = 4  # units by which an extension must exceed the longest exact run to be aligned at all
 # Bits paid for an edit: that there is one, and what it takes out and puts in (log2 of both lengths besides).
 EDIT_BITS = 4.0
-ZERO, NINE = ord("0"), ord("9")
 
 
 @dataclass(frozen=True)
@@ -257,7 +257,7 @@ class _Maker:
 
 def _refills(here: Units, there: Units) -> bool:
     """Do two stretches differ in their digits alone, and have both some?"""
-    mine, theirs = (here >= ZERO) & (here <= NINE), (there >= ZERO) & (there <= NINE)
+    mine, theirs = scripts(here) == DIGIT, scripts(there) == DIGIT
     return bool(mine.any() and theirs.any()) and np.array_equal(here[~mine], there[~theirs])
 
 

@@ -86,22 +86,6 @@ def _weights(
     return result
 
 
-def gains(
-    held: Any, unit: Any, having: Bits, texts: float, prior: Bits, language: Bits, words: Bits, typical: float,
-    rates: Bits,
-) -> Bits:  # fmt: skip
-    """Bits by which each prompt explains the terms better than the own one (the last) or none, whichever does more.
-
-    Like `weights`, with the chance of a term counted: `having` of `texts` prompts in the language hold it, and `prior`
-    of PRIOR more; where more
-    of the prompts nearby do (tenants that speak of one matter at a time), theirs counts. The prompts nearby of the
-    tenant that is weighed and of the response's own are left out of both, for either prompt alike. `language`: bits
-    that the script of each prompt adds.
-    """
-    result: Bits = gains_of(held, unit, having, texts, prior, language, words, typical, rates)
-    return result
-
-
 @numba.njit(cache=True, nogil=True)
 def _fit(held: Any, chance: Any, scale: Any, rates: Any) -> float:
     """Bits of one prompt at the rate that suits it best."""
@@ -120,9 +104,17 @@ def _fit(held: Any, chance: Any, scale: Any, rates: Any) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
-def gains_of(
+def gains(
     held: Any, unit: Any, having: Any, texts: Any, prior: Any, language: Any, words: Any, typical: Any, rates: Any
 ) -> Any:
+    """Bits by which each prompt explains the terms better than the own one (the last) or none, whichever does more.
+
+    Like `weights`, with the chance of a term counted: `having` of `texts` prompts in the language hold it, and `prior`
+    of PRIOR more; where more
+    of the prompts nearby do (tenants that speak of one matter at a time), theirs counts. The prompts nearby of the
+    tenant that is weighed and of the response's own are left out of both, for either prompt alike. `language`: bits
+    that the script of each prompt adds.
+    """
     prompts, terms = held.shape
     last = prompts - 1
     mine = unit[last]

@@ -47,6 +47,15 @@ def is_others(only: dict[int, tuple[float, float]]) -> bool:
     return any(theirs >= ONLY_RATIO * mine for theirs, mine in only.values())
 
 
+def _unnamed(alone: bool, throughout: bool) -> str:
+    """Why nobody is named, as a part of the reason."""
+    if not alone:
+        return "; it speaks of the recipient's own matter, too: nobody is named"
+    if not throughout:
+        return "; they stand in one part of it, which may be a passage: nobody is named"
+    return "; not enough to name anybody"
+
+
 def finding(
     world: World, texts: Texts, claim: Claim, prompts: Prompts, charge: float, chained: bool, silent: bool,
     named: bool, probable: bool,
@@ -68,7 +77,6 @@ def finding(
         kin[source.holder.unit] = kinship(item.strength, theirs)
         only[source.holder.unit] = particulars(item.strength, theirs, own)
     alone = is_others(only)
-    throughout = is_throughout(world, texts, claim)
     named, probable = named and alone, probable and alone
     shared = max(int(item.held[place].sum()) for place in claim.places)
     who = "one request" if len(sources) == 1 else f"{len(sources)} tenants' requests that cannot be told apart"
@@ -77,15 +85,7 @@ def finding(
         f"rare terms, {claim.bits:.0f} bits), "
         + ("which got no answer" if silent else "which got another answer")
         + ("; neighbours' answers are displaced too" if chained else "")
-        + (
-            ""
-            if named
-            else "; it speaks of the recipient's own matter, too: nobody is named"
-            if not alone
-            else "; not enough to name anybody"
-            if throughout
-            else "; they stand in one part of it, which may be a passage: nobody is named"
-        )
+        + ("" if named else _unnamed(alone, is_throughout(world, texts, claim)))
     )
     evidence = Evidence(
         strength=replace(item.strength, bits=claim.bits),

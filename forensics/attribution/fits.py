@@ -15,10 +15,11 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from forensics.attribution.chances import gains_of
+from forensics.attribution.chances import gains
 from forensics.attribution.holdings import Ints
 from forensics.attribution.likely import Suspect
 from forensics.attribution.nearby import Held, Prompts
+from forensics.text.term_search import gather
 from forensics.text.words import Keys
 
 TOGETHER = 4096  # responses that a thread takes at a time
@@ -50,9 +51,9 @@ class Many:
 
 
 def in_one(parts: list[Any]) -> tuple[Any, Ints]:
-    """The parts one after the other, and where each begins."""
+    """The parts (one at least) one after the other, and where each begins."""
     sizes = np.array([0, *(part.size for part in parts)], dtype=np.int64)
-    return np.concatenate([np.zeros(0, dtype=np.int64), *parts]) if not parts else np.concatenate(parts), sizes.cumsum()
+    return np.concatenate(parts), sizes.cumsum()
 
 
 def all_gains(
@@ -112,26 +113,6 @@ def _on_all(work: Any, size: int, threads: int) -> None:
 
 
 @numba.njit(cache=True, nogil=True)
-def _held(
-    requests: Any, low: Any, high: Any, terms: Any, first: Any, last: Any, members: Any, offsets: Any, found: Any,
-    lows: Any, highs: Any, column: Any,
-) -> Any:  # fmt: skip
-    """[neighbour, term]: does the prompt hold the term? `column`: -1 everywhere, and so it is left."""
-    held = np.zeros((high - low, last - first), dtype=np.bool_)
-    for i in range(first, last):
-        column[terms[i]] = i - first
-    for row in range(low, high):
-        for place in range(offsets[requests[row]], offsets[requests[row] + 1]):
-            for i in range(lows[members[place]], highs[members[place]]):
-                at = column[found[i]]
-                if at >= 0:
-                    held[row - low, at] = True
-    for i in range(first, last):
-        column[terms[i]] = -1
-    return held
-
-
-@numba.njit(cache=True, nogil=True)
 def _gains(
     start: Any, stop: Any, requests: Any, of: Any, terms: Any, terms_of: Any, members: Any, offsets: Any, found: Any,
     lows: Any, highs: Any, column: Any, unit: Any, words: Any, having: Any, speak: Any, prior: Any, language: Any,
@@ -139,12 +120,12 @@ def _gains(
 ) -> None:  # fmt: skip
     for s in range(start, stop):
         low, high, first, last = of[s], of[s + 1], terms_of[s], terms_of[s + 1]
-        held = _held(requests, low, high, terms, first, last, members, offsets, found, lows, highs, column)
+        held = gather(requests[low:high], members, offsets, found, lows, highs, terms[first:last], column)
         typical = 0.0
         for row in range(low, high - 1):
             typical += words[row]
         typical = max(typical / max(1, high - 1 - low), 1.0)
-        out[low - s : high - 1 - s] = gains_of(
+        out[low - s : high - 1 - s] = gains(
             held, unit[low:high], having[first:last], speak[s], prior[first:last], language[low:high], words[low:high],
             typical, rates,
         )  # fmt: skip
@@ -157,7 +138,7 @@ def _shared(
 ) -> None:  # fmt: skip
     for s in range(start, stop):
         low, high, first, last = of[s], of[s + 1], terms_of[s], terms_of[s + 1]
-        held = _held(requests, low, high, terms, first, last, members, offsets, found, lows, highs, column)
+        held = gather(requests[low:high], members, offsets, found, lows, highs, terms[first:last], column)
         for row in range(low, high):
             if not asked[row]:
                 continue

@@ -25,9 +25,9 @@ WHOLE = 0.9  # share of a response that must be foreign for it to be another req
 ONLY_BITS = 10.0
 # and this share of the passage's telling terms: in a long passage one rare word meets a prompt by chance,
 ONLY_SHARE = 0.02
-LATER_BITS = 24.0  # two or more where another tenant was given it earlier, or nothing else speaks for it
+LATER_BITS = 24.0  # two or more where another tenant was given it earlier
 ONLY_RATIO = 3.0  # how many times more than the recipient's prompt alone has
-PARTICULARS_BITS = 40.0  # the same where time or the question speaks against it
+PARTICULARS_BITS = 40.0  # the same where time, place, the question or the wording speaks against it
 OTHERS = 2  # where so many more tenants were given it and none supplied it, the model may say it to anybody:
 OTHERS_SHARE = 0.2  # then what only one prompt has must be so much of it,
 OTHER_SHARE = 0.1  # and so much where one more was given it
@@ -86,7 +86,7 @@ def _one_place(candidate: Candidate, ranked: list[Source], net: float) -> bool:
 
 def needed_bits(candidate: Candidate, evidence: Evidence, parameters: Parameters, unit: int, close: bool) -> float:
     """Bits of terms that only this unit's prompt has, for the text to be its own. `close`: it was near (`near`)."""
-    needed = ONLY_BITS if close and unit == evidence.first_unit else LATER_BITS
+    needed = ONLY_BITS if unit == evidence.first_unit else LATER_BITS
     # Far off, and in other words, models say the same to everybody at some length: then particulars have to tell.
     varied = candidate.alteration is not None and not candidate.alteration.pieces
     if varied or not close:

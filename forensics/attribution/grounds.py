@@ -98,7 +98,7 @@ def _least(item: Judged, parameters: Parameters) -> float:
     """Net bits below which a finding of this sort is dropped."""
     if item.stratum == displaced.STRATUM:
         return swapped.UNNAMED_NET_BITS
-    if item.stratum == "generated text":
+    if item.stratum == generated.GENERATED:
         return parameters.generated_bits
     return least_bits(item.candidate, item.evidence, parameters)
 
@@ -109,7 +109,7 @@ def _changes(item: Judged, strata: list[Stratum], parameters: Parameters) -> Ite
         yield from _undetermined(item, parameters)
     elif item.stratum == displaced.STRATUM:
         yield from _by_subject(item, parameters)
-    elif item.stratum == "generated text":
+    elif item.stratum == generated.GENERATED:
         yield from _generated(item, parameters)
     else:
         yield from _supplied(item, strata, parameters)
@@ -133,7 +133,7 @@ def _undetermined(item: Judged, parameters: Parameters) -> Iterator[str]:
         "could name a source"
     )
     if item.stratum == displaced.STRATUM and _net(item) >= parameters.generated_bits:
-        yield "stronger: words of that prompt all over the answer would name the request it answers"
+        yield "stronger: its bits would name the request it answers, were it not for what the reason says"
     elif item.stratum == displaced.STRATUM:
         yield (
             f"stronger: {parameters.generated_bits:.0f} net bits would name the request it answers; it has "

@@ -15,6 +15,7 @@ from dataclasses import replace
 from forensics.attribution.candidates import Candidate, Excluded
 from forensics.attribution.findings import TRIED_GENERATED, Evidence, Judged
 from forensics.attribution.generated import (
+    GENERATED,
     LATER_BITS,
     ONLY_BITS,
     ONLY_SHARE,
@@ -58,9 +59,7 @@ def judge_mixed(
     most = max((only[unit][0] for unit in related), default=0.0)
 
     def found(kind: str, verdict: str, reason: str, named: list[int]) -> Judged:
-        return Judged(
-            candidate, evidence, kind, "generated text", verdict, reason, named, ranked, TRIED_GENERATED, None
-        )
+        return Judged(candidate, evidence, kind, GENERATED, verdict, reason, named, ranked, TRIED_GENERATED, None)
 
     whole = f"stands in pieces here and whole in another answer in flight; net {net:.0f} bits"
     if related:
@@ -100,7 +99,7 @@ def follow_origins(judged: list[Judged]) -> list[Judged]:
         by_answer.setdefault((item.candidate.request, item.candidate.content), []).append(item)
     kept = []
     for item in judged:
-        if not is_mixed(item.candidate) or item.stratum != "generated text" or not item.ranked:
+        if not is_mixed(item.candidate) or item.stratum != GENERATED or not item.ranked:
             kept.append(item)
             continue
         holder, request = item.ranked[0].holder, item.ranked[0].request

@@ -22,6 +22,7 @@ from forensics.text.characters import character_model
 from forensics.text.fold import holds
 from forensics.text.keys import among, distinct
 from forensics.text.names import LOWER, PAIR, PLAIN_PAIR
+from forensics.text.scripts import DIGIT, scripts
 from forensics.text.words import Keys, Words, pairs, terms
 
 CROWD, CROWD_SHARE = 6, 0.15  # more words of one tenant, and this share of the response's tokens, are a subject
@@ -166,7 +167,7 @@ def with_numbers(texts: Texts, group: Group) -> Group:
         start = min(place.start, int(found.starts[inside.start]))
         end = max(place.end, int(found.ends[inside.stop - 1]))
         outside = np.concatenate([here[start : place.start], here[place.end : end]])
-        if int(((outside >= 48) & (outside <= 57)).sum()) < MIN_DIGITS:
+        if int((scripts(outside) == DIGIT).sum()) < MIN_DIGITS:
             read.append(place)
         elif read and read[-1].other == place.other and start < read[-1].end:
             read[-1] = replace(

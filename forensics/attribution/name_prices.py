@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from forensics.attribution.holdings import World
-from forensics.attribution.name_places import Group
 
 
 class Prices:
@@ -24,11 +23,6 @@ class Prices:
         responses = max(2, int(np.unique(uses.request[uses.side == 1]).size))
         self.pairs = math.log2(responses) + math.log2(max(2, units))
         self.pairs_beside = min(self.pairs, 1.0 + math.log2(max(2.0, _pairs_in_flight(world))))
-
-    def worth_a_look(self, group: Group, named: bool) -> bool:
-        """Could its places be worth their price, if each unit counted all it can?"""
-        best = sum(max(0.0, 8.0 * (p.end - p.start) - float(self.tokens[group.holder])) for p in group.places)
-        return best > (0.0 if named else self.pairs_beside)
 
     def choice(self, chosen: int, among: int) -> float:
         """For picking `chosen` places among `among`."""

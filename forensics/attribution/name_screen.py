@@ -25,11 +25,10 @@ from forensics.attribution.texts import Texts
 from forensics.text.characters import ORDER, character_model
 from forensics.text.fingerprint import mix
 from forensics.text.fold import Ints
-from forensics.text.scripts import scripts
+from forensics.text.scripts import DIGIT, scripts
 from forensics.text.symbols import BOUNDARY, boundaries
-from forensics.text.words import Keys
+from forensics.text.words import Keys, whole_counts
 
-ZERO, NINE = ord("0"), ord("9")
 Floats = npt.NDArray[np.float64]
 
 
@@ -68,9 +67,8 @@ def worth_scoring(
     holder = np.array([group.holder for group in groups], dtype=np.int64)
     recipient = np.array([int(unit[group.request]) for group in groups], dtype=np.int64)
     owner = read.group[read.place]
-    seen = _seen(counts.keys, counts.counts, read.hashes, holder[owner], recipient[owner])
-    with np.errstate(divide="ignore"):
-        by_case = 1.0 - np.log2(np.clip(seen / max(counts.words, 1), 1e-12, 1.0))
+    seen = _seen(counts.keys, counts.counts, whole_counts(counts.counts), read.hashes, holder[owner], recipient[owner])
+    by_case = 1.0 - np.log2(np.clip(seen / max(counts.words, 1), 1e-12, 1.0))
     words = np.where(seen > 0, np.minimum(read.word_bits, by_case), read.word_bits)
     worth = read.outside + np.bincount(read.place, weights=words, minlength=read.group.size)
     kept &= _best(read.group, read.name, np.minimum(worth, read.most), price, rivals) > due
@@ -114,7 +112,7 @@ def _read(texts: Texts, groups: list[Group]) -> _Places:
             inside, hashes = _inside(folded.units, starts, ends)
             sizes = np.concatenate([[0], np.cumsum(ends - starts)])
             room = np.concatenate([[0.0], np.cumsum(MOST_BITS[scripts(inside)])])[sizes]
-            digits = np.concatenate([[0], np.cumsum((folded.units >= ZERO) & (folded.units <= NINE))])
+            digits = np.concatenate([[0], np.cumsum(scripts(folded.units) == DIGIT)])
             low, high = np.maximum(starts - MOST_AROUND, 0), np.minimum(ends + MOST_AROUND, folded.units.size)
             around = digits[high] - digits[low] - digits[ends] + digits[starts] >= MIN_DIGITS
             parts.append(
@@ -200,20 +198,14 @@ def _inside(units: Any, starts: Any, ends: Any) -> Any:
 
 
 @numba.njit(cache=True, nogil=True)
-def _seen(keys: Any, counts: Any, wanted: Any, holder: Any, recipient: Any) -> Any:
+def _seen(keys: Any, counts: Any, whole: Any, wanted: Any, holder: Any, recipient: Any) -> Any:
     """Occurrences of each word outside of two units; 0 where fewer than MIN_TENANTS others have it."""
-    totals = np.zeros(keys.size, dtype=np.int64)
-    tenants = np.zeros(keys.size, dtype=np.int64)
-    for row in range(keys.size):
-        for column in range(counts.shape[1]):
-            totals[row] += counts[row, column]
-            tenants[row] += counts[row, column] > 0
     out = np.zeros(wanted.size)
     for i in range(wanted.size):
         row = np.searchsorted(keys, wanted[i])
         if row == keys.size or keys[row] != wanted[i]:
             continue
-        total, having = totals[row], tenants[row]
+        total, having = whole[0][row], whole[1][row]
         for column in (holder[i], recipient[i]):
             total -= counts[row, column]
             having -= counts[row, column] > 0

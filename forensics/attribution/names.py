@@ -78,7 +78,7 @@ def find_names(
         (i.candidate.use, i.units[0]) for i in judged if i.verdict == "probable" and len(i.units) == 1 and i.ranked
     }
     prices = Prices(world, rare.sent)
-    groups = [g for g in groups_of(world, rare, judged) if prices.worth_a_look(g, (g.use, g.holder) in named)]
+    groups = groups_of(world, rare, judged)
     groups = worth_scoring(corpus, texts, groups, prices, named, parameters.background_bytes // BACKGROUND_SHARE)
     groups, dropped = without_explained(world, texts, groups, excluded)
     scored = _score(corpus, texts, groups, prices, named, parameters)

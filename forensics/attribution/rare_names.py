@@ -16,8 +16,9 @@ import numpy.typing as npt
 import polars as pl
 
 from forensics.attribution.corpus import Corpus, TextBatch
-from forensics.attribution.hits import DECOY, SUPPLIED, Hits, find_hits
+from forensics.attribution.hits import find_hits
 from forensics.attribution.holdings import LATE, Ints, World
+from forensics.attribution.of_few import of_few
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.seeds import NO_CONTEXT, NO_KINDS, Rows
 from forensics.text.names import LOWER, Names, in_sample, names
@@ -31,6 +32,7 @@ MIN_CELLS, MAX_CELLS = 1 << 20, 1 << 24
 PART = 1 << 19  # rows of tokens that are judged at a time
 SAMPLED = 1 << 20  # tokens, roughly, from which the distinct ones of each tenant are counted
 BYTES_A_TOKEN = 8
+LOST = 0.05  # share of rare names taken for common ones that is said
 
 
 @dataclass(frozen=True)
@@ -40,15 +42,25 @@ class RareNames:
     Columns: `use, content, start, end` (units of the response), `other, other_start` (a text of the `holder` unit, and
     where), `target` (supplied before the response finished; else only after it: a decoy), `kind` (text.names), `small`
     (written with a small letter somewhere in the case), `seed` (equal for equal tokens). `tokens`: tokens by response
-    text; `examined`: of all responses; `sent`: distinct tokens that each unit sent, estimated from a sample of them;
+    text; `sent`: distinct tokens that each unit sent, estimated from a sample of them;
     `lost`: share (0..1) of rare tokens that were taken for common ones, for want of room.
     """
 
     hits: pl.DataFrame
     tokens: Ints
-    examined: int
     sent: npt.NDArray[np.float64]
     lost: float
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What has to be said of the search."""
+        if self.lost <= LOST:
+            return ()
+        return (
+            f"names: about {self.lost:.0%} of the rare ones were taken for common words: the responses have more "
+            "distinct words than are counted apart. Passages, identifiers and canaries are not concerned. A shorter "
+            "period, or the logs of one worker, keeps them apart",
+        )
 
 
 def find_rare_names(corpus: Corpus, parameters: Parameters) -> RareNames:
@@ -69,12 +81,10 @@ def find_rare_names(corpus: Corpus, parameters: Parameters) -> RareNames:
     # Kept for the second look where the memory setting allows it.
     keep = response_bytes * KEPT_BYTES <= corpus.case.resources.memory_bytes // MEMORY_SHARE
     every: list[tuple[Ints, Names]] = []
-    examined = 0
     for keys, found in corpus.over(world.is_response, read):
         ends = np.searchsorted(found.documents, np.arange(keys.size + 1)).astype(np.int64)
         spread.add(TermSets(found.hashes.view(np.uint64), ends), *_held(world, keys))
         tokens[keys] = np.diff(ends)
-        examined += int(found.hashes.size)
         sent.add(keys, found)
         if keep:
             every.append((keys, found))
@@ -109,7 +119,8 @@ def find_rare_names(corpus: Corpus, parameters: Parameters) -> RareNames:
     for part in _parts(seed[order]):
         at = order[part]
         rows = Rows(seed[at], content[at], start[at], end[at], NO_CONTEXT, NO_CONTEXT, NO_KINDS)
-        told.append(_told(find_hits(world, [rows], parameters.shared_limit, parameters.phrase_limit), world))
+        # Nothing is kept of the hits that many hold, which are most.
+        told.append(of_few(find_hits(world, [rows], parameters.shared_limit, parameters.phrase_limit), world, FEW))
     mine_rows = np.flatnonzero(world.is_response[content])
     shown = pl.DataFrame(
         {
@@ -121,7 +132,7 @@ def find_rare_names(corpus: Corpus, parameters: Parameters) -> RareNames:
             "seed": seed[mine_rows],
         }
     )
-    return RareNames(_single(told, shown), tokens, examined, sent.counts(), spread.crowded(FEW))
+    return RareNames(_single(told, shown), tokens, sent.counts(), spread.crowded(FEW))
 
 
 class _Sent:
@@ -183,23 +194,6 @@ def _parts(seeds: npt.NDArray[np.int32]) -> Iterator[slice]:
     ends = np.searchsorted(seeds, seeds[edges], side="right").tolist() if edges else []
     for low, high in pairwise([0, *sorted(set(ends) - {seeds.size}), seeds.size]):
         yield slice(low, high)
-
-
-def _told(hits: Hits, world: World) -> pl.DataFrame:
-    """Hits on tokens that few units hold, supplied before or after; nothing is kept of the others, which are most."""
-    rows = np.flatnonzero(((hits.kind == SUPPLIED) | (hits.kind == DECOY)) & (hits.holders <= FEW))
-    return pl.DataFrame(
-        {
-            "use": hits.use[rows],
-            "content": world.uses.content[hits.use[rows]].astype(np.int32),
-            "start": hits.start[rows],
-            "end": hits.end[rows],
-            "other": hits.other[rows],
-            "other_start": hits.other_start[rows],
-            "holder": hits.holder[rows],
-            "target": hits.kind[rows] == SUPPLIED,
-        }
-    )
 
 
 def _single(told: list[pl.DataFrame], shown: pl.DataFrame) -> pl.DataFrame:

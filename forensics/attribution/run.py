@@ -47,7 +47,6 @@ from forensics.case.store import Case
 __all__ = ["Parameters", "run"]
 
 Progress = Callable[[str, int, int], None]
-LOST_NAMES = 0.05  # share of rare names taken for common ones that is said
 WRITES = ("fragments", "appearances", "exclusions", "decoy_strata")
 
 
@@ -104,6 +103,8 @@ def _work(
     switching = ahead.submit(switching_texts, corpus)
     strange = ahead.submit(find_strange, corpus)
     rare = ahead.submit(find_rare_names, corpus, parameters)
+    if case.resources.threads == 1:
+        rare.result()  # the last of them
     grams = find_hits(world, found.grams.groups(), parameters.shared_limit, parameters.phrase_limit)
     tokens = find_hits(world, found.tokens.groups(), parameters.shared_limit, parameters.phrase_limit)
     texts = Texts(corpus)
@@ -143,12 +144,7 @@ def _work(
     correlated = any(s.correlated for s in strata)
     names, unsaid, by_names = find_names(corpus, texts, rare.result(), found_so_far, excluded, correlated, parameters)
     excluded.extend(unsaid)
-    if rare.result().lost > LOST_NAMES:
-        warnings.append(
-            f"names: about {rare.result().lost:.0%} of the rare ones were taken for common words: the responses have "
-            "more distinct words than are counted apart. Passages, identifiers and canaries are not concerned. A "
-            "shorter period, or the logs of one worker, keeps them apart"
-        )
+    warnings.extend(rare.result().warnings)
     strata.extend(by_names)
     # A form may name whose the labels are where another test only saw that they are foreign; `reconcile` settles it.
     naming = [item for item in found_so_far if item.units]

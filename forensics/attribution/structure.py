@@ -24,8 +24,9 @@ import polars as pl
 from forensics.attribution.candidates import Candidate, Excluded, Holder, prompts_by_request
 from forensics.attribution.corpus import Corpus, TextBatch
 from forensics.attribution.findings import Evidence, Judged
-from forensics.attribution.hits import DECOY, SUPPLIED, find_hits
+from forensics.attribution.hits import find_hits
 from forensics.attribution.holdings import Ints, World
+from forensics.attribution.of_few import of_few
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.seeds import NO_CONTEXT, NO_KINDS, Rows
 from forensics.attribution.sources import locate, rank
@@ -187,22 +188,9 @@ def of_one_tenant(
     order = np.argsort(seed, kind="stable")
     rows = Rows(seed[order], content[order], start[order], end[order], NO_CONTEXT, NO_CONTEXT, NO_KINDS)
     hits = find_hits(world, [rows], parameters.shared_limit, parameters.phrase_limit)
-    keep = np.flatnonzero(((hits.kind == SUPPLIED) | (hits.kind == DECOY)) & (hits.holders <= MANY))
     shown_rows = pl.DataFrame({"content": content, "start": start, "end": end, "seed": seed}).unique()
     single = (
-        pl.DataFrame(
-            {
-                "use": hits.use[keep],
-                "content": world.uses.content[hits.use[keep]].astype(np.int32),
-                "start": hits.start[keep],
-                "end": hits.end[keep],
-                "other": hits.other[keep],
-                "other_start": hits.other_start[keep],
-                "holder": hits.holder[keep],
-                "holders": hits.holders[keep],
-                "target": hits.kind[keep] == SUPPLIED,
-            }
-        )
+        of_few(hits, world, MANY)
         .filter(pl.col("holder").n_unique().over("use", "start", "end") == 1)
         .sort("other", "other_start")
         .group_by("use", "content", "start", "end", "holder", "target", maintain_order=True)

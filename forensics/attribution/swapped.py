@@ -30,6 +30,7 @@ from forensics.attribution.corpus import Corpus
 from forensics.attribution.displaced import Claim, finding, is_throughout
 from forensics.attribution.findings import Judged
 from forensics.attribution.fits import Many, in_one, most_shared
+from forensics.attribution.generated import GENERATED
 from forensics.attribution.hits import Hits
 from forensics.attribution.holdings import EARLY, LATE, Ints, World
 from forensics.attribution.likely import PROMPT_SHARE, Likely, Spans, Suspect, reader, weigh
@@ -172,7 +173,7 @@ def _known(whole: Judged, judged: list[Judged]) -> bool:
             continue
         if item.kind == "whole_response" and item.units == whole.units and rank[item.verdict] >= rank[whole.verdict]:
             return True
-        if item.stratum != "generated text" and item.units != whole.units:
+        if item.stratum != GENERATED and item.units != whole.units:
             return True
     return False
 

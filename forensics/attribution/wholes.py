@@ -81,6 +81,16 @@ def claims_on_wholes(
     return found
 
 
+def _holding(judged: list[Judged], told: dict[int, tuple[frozenset[int], bool]]) -> dict[int, set[int]]:
+    """By use whose passages name one tenant: that tenant's requests that hold them."""
+    found: dict[int, set[int]] = defaultdict(set)
+    for item in judged:
+        units, _ = told.get(item.candidate.use, (frozenset(), False))
+        if len(units) == 1 and set(item.units) == units:
+            found[item.candidate.use] |= {one.request for one in item.ranked if one.holder.unit in units}
+    return found
+
+
 def passage_suspects(
     context: Context, judged: list[Judged], told: dict[int, tuple[frozenset[int], bool]], spans: Spans
 ) -> list[Suspect]:
@@ -91,12 +101,9 @@ def passage_suspects(
     """
     world, texts, vocabulary = context.world, context.texts, context.strange.vocabulary
     outside: Spans = {use: [span for span in found if not span[2]] for use, found in spans.items()}
-    holding: dict[int, set[int]] = defaultdict(set)
     for item in judged:
-        units, _ = told.get(item.candidate.use, (frozenset(), False))
-        if len(units) == 1 and set(item.units) == units:
-            outside.setdefault(item.candidate.use, []).append((item.candidate.start, item.candidate.end, True))
-            holding[item.candidate.use] |= {one.request for one in item.ranked if one.holder.unit in units}
+        outside.setdefault(item.candidate.use, []).append((item.candidate.start, item.candidate.end, True))
+    holding = _holding(judged, told)
     strange = set(vocabulary.uses[~context.strange.beside].tolist())
     chosen = {use: held for use, held in holding.items() if use in strange and len(held) <= MOST_REQUESTS}
     found = suspects_with(context, chosen)
@@ -118,14 +125,12 @@ def passage_claims(
 ) -> list[Claim]:
     """Claims of the requests that hold the passages. `weighed`: of `passage_suspects`; `answered`: by request."""
     requests = context.world.requests
-    holding: dict[int, set[int]] = defaultdict(set)
-    for item in judged:
-        holding[item.candidate.use] |= {one.request for one in item.ranked}
+    holding = _holding(judged, told)
     chosen = []
     for one in weighed:
         units, sure = told[one.use]
         theirs = np.isin(requests.unit[one.near], sorted(units))
-        asked = theirs & np.isin(one.near, sorted(holding[one.use])) & ~answered[one.near]
+        asked = np.isin(one.near, sorted(holding[one.use])) & ~answered[one.near]
         if not asked.any():
             continue
         place = int(np.argmax(np.where(asked, one.gain, -math.inf)))

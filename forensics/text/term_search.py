@@ -224,13 +224,11 @@ def held_terms(
     Group g has the members `members[offsets[g]:offsets[g + 1]]`, member m the keys `found[lows[m]:highs[m]]`.
     `column`: room for all keys, -1 everywhere, and so it is left.
     """
-    return np.asarray(_gather(groups, members, offsets, found, lows, highs, wanted, column))
+    return np.asarray(gather(groups, members, offsets, found, lows, highs, wanted, column))
 
 
 @numba.njit(cache=True, nogil=True)
-def _gather(
-    groups: Any, members: Any, offsets: Any, found: Any, lows: Any, highs: Any, wanted: Any, column: Any
-) -> Any:
+def gather(groups: Any, members: Any, offsets: Any, found: Any, lows: Any, highs: Any, wanted: Any, column: Any) -> Any:
     for i in range(wanted.size):
         column[wanted[i]] = i
     held = np.zeros((groups.size, wanted.size), dtype=np.bool_)

@@ -16,9 +16,9 @@ from forensics.attribution import names, rare_names
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.holdings import load_world
 from forensics.attribution.name_decoys import Scored, all_plain, stratum_of
-from forensics.attribution.name_places import Group, Place
+from forensics.attribution.name_places import Group, Place, _places
 from forensics.attribution.parameters import Parameters
-from forensics.text.names import CAPITAL, PLAIN, PLAIN_PAIR
+from forensics.text.names import CAPITAL, PAIR, PLAIN, PLAIN_PAIR
 
 QUESTION = "How are eggs boiled?"
 NAMED = ("supplied name", "supplied word")
@@ -299,3 +299,11 @@ def test_names_that_are_lost_for_want_of_room_are_said(
         scene.call(f"t-{number}", f"{number}?", f"As {MANY_WORDS[:900]} say.", 10 * number)
     warnings = [text for text in scene.run().summary.warnings if text.startswith("names: about")]
     assert bool(warnings) == warned
+
+
+def test_a_name_said_again_is_read_where_it_stands_first() -> None:
+    """A, B, A, and A with more to it: rows of start, end, other text, place there, kind, token."""
+    rows = [(0, 5, 9, 0, CAPITAL, 1), (10, 15, 9, 30, CAPITAL, 2), (20, 25, 9, 0, CAPITAL, 1)]
+    rows += [(30, 40, 9, 0, PAIR, 3), (30, 35, 9, 0, CAPITAL, 1)]
+    assert [(place.start, place.end) for place in _places(rows, [])] == [(0, 5), (10, 15), (30, 40)]
+    assert [(place.start, place.end) for place in _places(rows, [(2, 3)])] == [(10, 15), (20, 25), (30, 40)]
