@@ -31,7 +31,7 @@ from forensics.attribution.in_flight import Elsewhere, TextsOf, in_flight
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.texts import Texts
 from forensics.text.fold import Units
-from forensics.text.runs import total_weight
+from forensics.text.runs import covered, total_weight
 from forensics.text.screen import Screen
 from forensics.text.sequences import SPAN, Orders, neighbours
 from forensics.text.streams import Stream, best_score, best_stream
@@ -48,6 +48,7 @@ MIN_PIECES = 5  # fewer are an altered copy, which seeds find
 DENSE = 0.85  # share of the stretch of the other text that the pieces must be; less is a text in other words
 PIECE_UNITS = 24  # longest mean piece; longer ones are runs
 OWN_SCORE = 0.7  # share of the score that the own prompt must reach to explain a passage
+ECHO = 0.8  # share of the passage that the own prompt must hold as it stands
 SAME = 0.5  # share of the matched units that two texts must have in common to be the same stream
 PENDING_BYTES = 32 << 20  # units of texts that wait to be compared
 AROUND = 1200  # units around the likeliest part that are aligned in full
@@ -111,11 +112,15 @@ def find_interleaved(
     chosen.sort(key=lambda one: (int(world.requests.received[world.uses.request[one.suspect.use]]), one.suspect.use))
     needs = [{one.suspect.content, *(content for content, _, _ in one.theirs)} for one in chosen]
     candidates: list[Candidate] = []
+    echoed: list[Excluded] = []
     for batch in texts.batches(needs):
         for look, streams in _screened(texts, chosen[batch.start : batch.stop]):
             own = prompts.get(int(world.uses.request[look.suspect.use]), [])
-            candidates.extend(_found(world, texts, look, own, streams))
+            results, explained = _found(texts, look, own, streams)
+            candidates.extend(_candidates(world, look.suspect, results))
+            echoed.extend(explained)
     candidates, excluded = _with_others(corpus, texts, candidates, parameters)
+    excluded += echoed
     candidates.sort(key=lambda c: (c.use, c.start, c.end, c.holders[0].unit))
     warnings = (
         f"{left} responses with unusual word order were not compared with the requests in flight: more text than is "
@@ -217,14 +222,16 @@ def _hints(
     return look, sorted((s for s in found if s[0] >= OVER_CONTROLS * chance), key=lambda s: (-s[0], s[2:]))
 
 
-def _found(world: World, texts: Texts, look: _Look, own: list[int], hints: list[_Hint]) -> list[Candidate]:
-    """Streams of requests in flight in one response."""
+def _found(texts: Texts, look: _Look, own: list[int], hints: list[_Hint]) -> tuple[list[_Found], list[Excluded]]:
+    """Streams of requests in flight in one response; and what its own prompt explains."""
     if not hints:
-        return []
-    whole = texts.units(look.suspect.content)
+        return [], []
+    use, content = look.suspect.use, look.suspect.content
+    whole, prompts = texts.units(content), [texts.units(one) for one in own]
     results: list[_Found] = []
-    for _, low, content, unit, side in hints:
-        there = texts.units(content)
+    echoed: dict[tuple[int, int], Excluded] = {}
+    for _, low, other, unit, side in hints:
+        there = texts.units(other)
         first = max(0, low - AROUND)
         stream = best_stream(whole, there[first : low + AROUND])
         if stream is None or not _is_stream(whole, stream):
@@ -233,10 +240,14 @@ def _found(world: World, texts: Texts, look: _Look, own: list[int], hints: list[
         # The pieces alone: what stands between them may well be the recipient's own.
         pieces = np.concatenate([whole[low:high] for low, high, _ in stream.pieces])
         theirs_all = best_score(pieces, there[stream.other_start : stream.other_end])
-        if any(best_score(pieces, texts.units(c)) >= OWN_SCORE * theirs_all for c in own):
+        # A question about a mixed text holds both streams, in pieces like the answer that quotes it.
+        quoted = covered(whole[stream.start : stream.end], prompts).mean() >= ECHO
+        if quoted or any(best_score(pieces, prompt) >= OWN_SCORE * theirs_all for prompt in prompts):
+            low, high = texts.folded(content).span(stream.start, stream.end)
+            echoed[low, high] = Excluded(use, low, high, "echo", "a stream of this request's own prompt", 1)
             continue
-        results.append(_Found(content, unit, side, stream))
-    return _candidates(world, look.suspect, results)
+        results.append(_Found(other, unit, side, stream))
+    return results, [echoed[span] for span in sorted(echoed)]
 
 
 def _screen(texts: Texts, suspect: _Suspect) -> Screen:

@@ -31,6 +31,7 @@ from forensics.attribution.parameters import Parameters
 from forensics.attribution.public_sets import without_public
 from forensics.attribution.rare_names import find_rare_names
 from forensics.attribution.reconcile import reconcile
+from forensics.attribution.returned import without_returned
 from forensics.attribution.seeds import scan
 from forensics.attribution.settled import settle
 from forensics.attribution.strange import find_strange
@@ -155,7 +156,9 @@ def _work(
     every, own, said = find_canaries(corpus, texts, listed, [*found_so_far, *names, *forms, *calls], parameters)
     excluded.extend(own)
     warnings.extend(said)
-    counts = store(case, world, texts, reconcile(follow_origins(every)), excluded, strata, parameters)
+    every, returned = without_returned(world, texts, follow_origins(every))
+    excluded.extend(returned)
+    counts = store(case, world, texts, reconcile(every), excluded, strata, parameters)
     if progress:
         progress("attribute", total, total)
     warnings.extend(f"{s.name}: no q-value is printed: {s.reason}" for s in strata if not s.valid)

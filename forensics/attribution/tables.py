@@ -14,7 +14,7 @@ from forensics.attribution.findings import Judged
 from forensics.attribution.grounds import grounds
 from forensics.attribution.holdings import World
 from forensics.attribution.parameters import Parameters
-from forensics.attribution.sources import Source
+from forensics.attribution.sources import Source, leading
 from forensics.attribution.texts import Texts
 from forensics.attribution.ties import tie_weights, tier
 from forensics.case.store import Case
@@ -99,8 +99,7 @@ def _fragment(
             continue
         seen.add(key)
         found.append(_appearance(world, texts, fragment_id, len(found) + 1, item, source, passage, edges))
-    named = {_tenant(world, source) for source in item.ranked if source.holder.unit in item.units}
-    tenants = sorted({tenant for tenant in named if tenant is not None}.union(item.named))
+    tenants = sorted({name for name in named_tenants(world, item) if name is not None}.union(item.named))
     reach = sorted(
         {(s.holder.unit, s.holder.end - s.holder.start) for s in item.ranked if s.holder.unit not in item.units},
         key=lambda pair: -pair[1],
@@ -244,11 +243,20 @@ def _appearance(
         "end": high,
         "similarity": round(min(1.0, holder.matched / length), 4),
         "raw_identity": round(Levenshtein.normalized_similarity(passage[:MAX_ALIGNED], other[:MAX_ALIGNED]), 4),
-        "named": holder.unit in item.units,
+        "named": holder.unit in item.units and _tenant(world, source) in named_tenants(world, item),
         "lag_us": source.lag_us,
         "same_worker": source.same_worker,
         "overlapped": source.overlapped,
         "content": holder.content,
+    }
+
+
+def named_tenants(world: World, item: Judged) -> set[str | None]:
+    """Of the named units the accounts whose text reaches as far as that of any of their sisters."""
+    return {
+        _tenant(world, source)
+        for unit in item.units
+        for source in leading([source for source in item.ranked if source.holder.unit == unit])
     }
 
 

@@ -29,6 +29,7 @@ MOST_BYTES = 64 << 20  # of one file, unfolded
 MOST_MEMBERS = 1_000
 MOST_VIEWS = 10_000
 SHORTEST = 8  # bytes that an encoded passage must hold to be worth a look
+SHORTEST_GZIP = 18  # bytes of a gzip stream that holds nothing
 _SHORT = 200  # signs of a passage of which is kept what it holds: our own words come in every file
 
 _TAG = re.compile(
@@ -158,7 +159,7 @@ class _Work:
 
     def inner_bytes(self, place: str, data: bytes, depth: int) -> None:
         """What base64 or hexadecimal holds; digests and keys hold nothing that can be read, and are passed over."""
-        if data[:4] == b"PK\x03\x04" or data[:2] == b"\x1f\x8b":
+        if data[:4] == b"PK\x03\x04" or _is_gzip(data):
             self.raw(place, data, depth)
             return
         text = _readable_short(data) if len(data) <= _SHORT else _readable(data)
@@ -168,6 +169,12 @@ class _Work:
 
 def _of(how: str, place: str) -> str:
     return f"{how} of {place}" if place else how
+
+
+def _is_gzip(data: bytes) -> bool:
+    """Does a gzip stream begin here (RFC 1952, 2.3)? Its first two bytes alone stand in one of 65,000 digests and names
+    that are read as base64; what has another method, or flags that must not be set, nobody can open."""
+    return data[:3] == b"\x1f\x8b\x08" and len(data) >= SHORTEST_GZIP and not data[3] & 0xE0
 
 
 def _decoded(data: bytes) -> str | None:

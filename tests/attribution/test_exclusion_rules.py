@@ -259,6 +259,20 @@ def test_sister_accounts_are_one_supplier(scene: Any) -> None:
     assert "one supplier" in fragment["verdict_reason"]
 
 
+def test_a_sister_account_that_has_a_part_of_it_is_not_named(scene: Any) -> None:
+    """Of an organisation the account is named whose text it is, and one that has as much of it."""
+    scene.traffic()
+    scene.tenants = sisters("alpha-0", "alpha-1", "alpha-2")
+    scene.call("alpha-0", f"Note: {NOTE}.", "Noted.", 5)
+    scene.call("alpha-1", f"Explain this: {NOTE[20:90]}.", "Gladly.", 10)
+    scene.call("beta", "How are eggs boiled?", f"Like so: {NOTE}.", 60, request_id="victim")
+    found = scene.run()
+    assert found.only()["sources"] == ["alpha-0"]
+    assert {row["source_tenant_id"] for row in found.appearances if row["named"]} == {"alpha-0"}
+    scene.call("alpha-2", f"Another note: {NOTE}.", "Noted.", 20)
+    assert scene.run().only()["sources"] == ["alpha-0", "alpha-2"]
+
+
 def test_sister_accounts_are_no_phrase_of_the_model(scene: Any) -> None:
     scene.traffic()
     names = [f"alpha-{i}" for i in range(6)]

@@ -138,6 +138,16 @@ def test_the_recipients_own_text_is_own(scene: Any) -> None:
     assert scene.run().fragments == []
 
 
+def test_a_mixed_text_that_the_question_holds_is_own(scene: Any) -> None:
+    """Beta asks where its mixed text comes from, and the answer quotes it; alpha holds one of the two streams."""
+    mixed = mix(words(GAMMA), words(ALPHA))
+    answer = f"I cannot say where it comes from: {mixed}"
+    record(scene, answer, question=f"Where does this come from? {mixed}")
+    found = scene.run()
+    assert found.fragments == []
+    assert ("echo", "a stream of this request's own prompt") in {(e["rule"], e["detail"]) for e in found.exclusions}
+
+
 def test_an_answer_about_the_same_subject_is_no_stream(scene: Any) -> None:
     """Words of alpha's letter in alpha's order, but in sentences of their own."""
     answer = (

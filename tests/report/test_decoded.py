@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import re
 import string
 
@@ -53,3 +54,19 @@ def test_a_passage_is_unfolded_alike_the_second_time(count: int) -> None:
     first, second = unfold("a", data), unfold("b", data)
     assert [(view.place, view.text) for view in first.views[:-1]] == [(v.place, v.text) for v in second.views[:-1]]
     assert inner in [view.text for view in second.views]
+
+
+@pytest.mark.parametrize("signs", ["H4t", "H4s"])
+def test_a_name_that_reads_like_the_first_bytes_of_gzip_is_no_stream(signs: str) -> None:
+    """Digests and ids do so now and then: a file must not be withheld for one."""
+    held = base64.b64encode(base64.b64decode(signs + "A") + b"\xff" * 21).decode()
+    assert held.startswith(signs)
+    assert unfold("a.md", f"fragment {held} is one".encode()).unread == []
+
+
+def test_a_stream_that_breaks_off_is_named() -> None:
+    for broken in (
+        gzip.compress(b"the ledger of kestrel quay" * 9)[:-12],
+        gzip.compress(b"x" * 40)[:10] + b"\xff" * 20,
+    ):
+        assert unfold("a.md", b"<p>" + base64.b64encode(broken) + b"</p>").unread
