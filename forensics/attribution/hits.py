@@ -22,6 +22,7 @@ from forensics.text.keys import among, distinct
 # kinds of hits
 # (OWN: the recipient's own material, shared with others; GIVEN: `holder` was given the text before it sent it)
 SUPPLIED, GENERATED, DECOY, SHARED, PHRASE, REPEATED, OWN, GIVEN = range(8)
+KIND, USE, START, END, OTHER, OTHER_START, HOLDER, HOLDERS = range(8)  # columns of a walk's rows
 # The first three again, where the run through the seed is too short to be looked at by itself: what altered copies are
 # made of.
 WEAK = 8
@@ -44,7 +45,8 @@ class Hits:
     """A seed of a response that another unit holds. `use` is a row of Uses; positions are units (end exclusive).
 
     `other` is the other text (-1 where the kind names none), `holder` its unit, `holders` the number of units with the
-    seed.
+    seed. GIVEN is kept for those units alone that also have a hit of another kind in the response: they are most of
+    what a walk meets, since whoever sends its history back holds all that the model always says.
     """
 
     kind: npt.NDArray[np.int8]
@@ -115,39 +117,39 @@ def _holders(seeds: Any, rows: Any, contents: Any, of_content: Any, unit_of: Any
 def find_hits(world: World, groups: Iterable[Rows], shared_limit: int, phrase_limit: int) -> Hits:
     """Apply the rules to every seed, whose rows are in one group. Linear in rows, plus sources per candidate."""
     requests, uses, holdings = world.requests, world.uses, world.holdings
-    parts = []
+    parts, given = [], []
     for rows in groups:
-        parts.append(
-            _walk(
-                rows.seed,
-                rows.content,
-                rows.start,
-                rows.end,
-                rows.before,
-                rows.after,
-                rows.kinds,
-                holdings.of_content,
-                holdings.unit,
-                holdings.supplied,
-                holdings.started,
-                holdings.finished,
-                uses.of_content,
-                uses.request,
-                uses.side,
-                requests.unit,
-                requests.finished,
-                max(1, len(requests.unit_names)) + 1,
-                shared_limit,
-                phrase_limit,
-            )
-        )
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        found, told = _walk(
+            rows.seed, rows.content, rows.start, rows.end, rows.before, rows.after, rows.kinds, holdings.of_content,
+            holdings.unit, holdings.supplied, holdings.started, holdings.finished, uses.of_content, uses.request,
+            uses.side, requests.unit, requests.finished, max(1, len(requests.unit_names)) + 1, shared_limit,
+            phrase_limit,
+        )  # fmt: skip
+        parts.append(found)
+        given.append(told)
+    parts.append(_beside(np.concatenate(parts), given, uses.content.size))
+    columns = [column.copy() for column in np.concatenate(parts).T]
     # By use and place, so that the order does not tell how the seeds were parted. Two columns to a number: a sort of
     # one costs as much as of the other.
     kind, use, start, end, other, other_start, holder, holders = columns
     keys = (holder, holders), (other, other_start), (start, end), (use, kind)
     order = np.lexsort([first.astype(np.int64) << 32 | second for first, second in keys])
+    columns[0] = kind.astype(np.int8)
     return Hits(*(column[order] for column in columns))
+
+
+def _beside(found: npt.NDArray[np.int32], given: list[npt.NDArray[np.int32]], uses: int) -> npt.NDArray[np.int32]:
+    """Rows of GIVEN for the uses and units that have hits of another kind."""
+    with_unit = found[(found[:, HOLDER] >= 0) & (found[:, KIND] != OWN)]
+    held = np.zeros(uses, dtype=np.bool_)
+    held[with_unit[:, USE]] = True
+    told = np.concatenate([part[held[part[:, 0]]] for part in given])
+    known = distinct(with_unit[:, USE].astype(np.int64) << 32 | with_unit[:, HOLDER])
+    told = told[among(told[:, 0].astype(np.int64) << 32 | told[:, 3], known)]
+    rows = np.zeros((told.shape[0], found.shape[1]), dtype=np.int32)
+    rows[:, KIND], rows[:, OTHER] = GIVEN, -1
+    rows[:, [USE, START, END, HOLDER, HOLDERS]] = told
+    return rows
 
 
 @numba.njit(cache=True, nogil=True)
@@ -173,9 +175,12 @@ def _walk(
     shared_limit: int,
     phrase_limit: int,
 ) -> Any:
+    """Rows of hits (columns KIND to HOLDERS), and for each GIVEN a row of use, start, end, holder and holders."""
     capacity = 1024
     out = np.empty((capacity, 8), dtype=np.int32)
     n = 0
+    told = np.empty((capacity, 5), dtype=np.int32)
+    given = 0
     supplied = np.full(units, LATE, dtype=np.int64)
     started = np.full(units, LATE, dtype=np.int64)
     finished = np.full(units, LATE, dtype=np.int64)
@@ -276,7 +281,11 @@ def _walk(
                             continue
                         supplier = supplied[v] < LATE and supplied[v] <= finished[v]
                         if supplied[v] < LATE and not supplier:
-                            n = _put(out, n, GIVEN, use, start[row], end[row], -1, 0, v, count)
+                            if given == told.shape[0]:
+                                told = np.concatenate((told, np.empty_like(told)))
+                            told[given, 0], told[given, 1], told[given, 2] = use, start[row], end[row]
+                            told[given, 3], told[given, 4] = v, count
+                            given += 1
                         kind = -1
                         if not own_first and not shared and not phrase:
                             if supplier and supplied[v] < stop:
@@ -299,31 +308,15 @@ def _walk(
             finished[u] = LATE
             is_touched[u] = False
         low = high
-    out = out[:n]
-    return (
-        out[:, 0].astype(np.int8),
-        out[:, 1].copy(),
-        out[:, 2].copy(),
-        out[:, 3].copy(),
-        out[:, 4].copy(),
-        out[:, 5].copy(),
-        out[:, 6].copy(),
-        out[:, 7].copy(),
-    )
+    return out[:n].copy(), told[:given].copy()
 
 
 @numba.njit(cache=True, nogil=True)
 def _put(
     out: Any, n: int, kind: int, use: int, start: int, end: int, other: int, place: int, holder: int, holders: int
 ) -> int:
-    out[n, 0] = kind
-    out[n, 1] = use
-    out[n, 2] = start
-    out[n, 3] = end
-    out[n, 4] = other
-    out[n, 5] = place
-    out[n, 6] = holder
-    out[n, 7] = holders
+    out[n, KIND], out[n, USE], out[n, START], out[n, END] = kind, use, start, end
+    out[n, OTHER], out[n, OTHER_START], out[n, HOLDER], out[n, HOLDERS] = other, place, holder, holders
     return n + 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from case_builder import CaseBuilder
@@ -47,13 +48,31 @@ def case_of(tmp_path: Path) -> CaseBuilder:
     return b
 
 
-def test_messages_come_in_order_with_their_roles_and_repeated_texts_whole(tmp_path: Path) -> None:
+@pytest.mark.parametrize("most", [0, 8, 12, 16, 30, 999])
+def test_messages_come_in_order_with_their_roles_and_repeated_texts_whole(tmp_path: Path, most: int) -> None:
+    """However many calls are read at a time, and however much is kept for later ones."""
     with case_of(tmp_path).write(tmp_path / "c") as case:
-        assert sent(case, "w0") == [
+        assert sent(case, "w0", most=most) == [
             (0, "user\nGrüß dich\n".encode(), b"assistant\nHallo"),
             (2, "user\nGrüß dich\nassistant\nHallo\nuser\nAnd then?\n".encode(), b"assistant\nNothing."),
             (3, b"<|user|>hi", b"ho"),
         ]
+
+
+def test_a_text_that_a_later_call_carries_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    read = Case.arrow
+
+    def spy(case: Case, name: str, parameters: Any = None, held: Any = None) -> Any:
+        asked.extend(parameters["contents"] if name == "timeline/prefix_texts" else ())
+        return read(case, name, parameters, held)
+
+    monkeypatch.setattr(Case, "arrow", spy)
+    for most, again in ((16, 0), (4, 2)):  # the two texts of the first turn hold 10 and 5 bytes
+        asked.clear()
+        with case_of(tmp_path / str(most)).write(tmp_path / f"c{most}") as case:
+            sent(case, "w0", most=most)
+        assert len(asked) - len(set(asked)) == again
 
 
 @pytest.mark.parametrize("most", [0, 30, 999])
