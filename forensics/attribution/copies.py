@@ -118,11 +118,10 @@ def _sketched(contents: Ints, tokens: Ints) -> set[tuple[int, int]]:
     return pairs
 
 
-def find_copies(corpus: Corpus, texts: Texts, seeds: Seeds) -> list[Copy]:
-    """Responses that are nearly another tenant's response that had been begun before they ended."""
-    world = corpus.world
+def find_copies(world: World, texts: Texts, proposed: set[tuple[int, int]]) -> list[Copy]:
+    """Of the pairs, responses that are nearly another tenant's response that had been begun before they ended."""
     partners: dict[int, set[int]] = defaultdict(set)
-    for first, second in propose(corpus, seeds):
+    for first, second in proposed:
         partners[first].add(second)
         partners[second].add(first)
     by_content = {content: _answers(world, content) for content in partners}

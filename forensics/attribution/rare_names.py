@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ from forensics.attribution.parameters import Parameters
 from forensics.attribution.seeds import NO_CONTEXT, NO_KINDS, Rows
 from forensics.text.names import LOWER, Names, in_sample, names
 from forensics.text.seed_search import SeedTable
-from forensics.text.vocabulary import Spread, TermSets
+from forensics.text.vocabulary import GROUPS, Spread, TermSets
 
 FEW = 4  # tenants that may hold a token in all: a source, a victim, and two who were leaked to besides
 KEPT_BYTES = 5  # that the tokens of a byte of text take
@@ -103,15 +104,20 @@ def find_rare_names(corpus: Corpus, parameters: Parameters) -> RareNames:
         keys, buffer, offsets = batch
         return keys, names(buffer, offsets, table, sent.sample)
 
-    parts = mine
+    holders = _Holders(world, table)
+    parts = [holders.of_few(keys, found) for keys, found in mine]
+    mine = []
     for keys, found in corpus.over(~world.is_response, look):
         sent.add(keys, found)
-        parts.append((keys, _taken(found, table.ids(found.hashes) >= 0)))
+        parts.append(holders.of_few(keys, found))
+    few = holders.few()  # what was kept before its fifth holder was met goes, too
+    parts = [(keys, _taken(found, few[table.ids(found.hashes)])) for keys, found in parts]
     seed = np.concatenate([np.zeros(0, dtype=np.int32), *(table.ids(found.hashes) for _, found in parts)])
     content = np.concatenate([np.zeros(0, dtype=np.int32), *(k[f.documents].astype(np.int32) for k, f in parts)])
     start = np.concatenate([np.zeros(0, dtype=np.int32), *(f.starts for _, f in parts)])
     end = np.concatenate([np.zeros(0, dtype=np.int32), *(f.ends for _, f in parts)])
     kind = np.concatenate([np.zeros(0, dtype=np.int8), *(f.kinds for _, f in parts)])
+    parts = []
     small = np.zeros(table.keys.size, dtype=np.bool_)
     small[seed[kind == LOWER]] = True
     order = np.argsort(seed, kind="stable")
@@ -133,6 +139,33 @@ def find_rare_names(corpus: Corpus, parameters: Parameters) -> RareNames:
         }
     )
     return RareNames(_single(told, shown), tokens, sent.counts(), spread.crowded(FEW))
+
+
+class _Holders:
+    """How many units hold each token of a table? Those are counted by a bit each (unit mod 64), and so never too many.
+
+    Most of what prompts hold of the table many units do: it is dropped while it is met.
+    """
+
+    def __init__(self, world: World, table: SeedTable) -> None:
+        self._world, self._table = world, table
+        self._units = np.zeros(table.keys.size, dtype=np.uint64)
+
+    def of_few(self, contents: Ints, found: Names) -> tuple[Ints, Names]:
+        """Note who holds the tokens of some texts; those of the table that few units are known to hold."""
+        ids = self._table.ids(found.hashes)
+        rows = np.flatnonzero(ids >= 0)
+        ids, documents = ids[rows], found.documents[rows]
+        places, units = _held(self._world, contents)
+        of_text = np.zeros(contents.size, dtype=np.uint64)
+        np.bitwise_or.at(of_text, places, np.uint64(1) << (units % GROUPS).astype(np.uint64))
+        new = (self._units[ids] | of_text[documents]) != self._units[ids]
+        np.bitwise_or.at(self._units, ids[new], of_text[documents[new]])
+        return contents, _taken(found, rows[np.bitwise_count(self._units[ids]) <= FEW])
+
+    def few(self) -> npt.NDArray[np.bool_]:
+        """By token: do no more than FEW units hold it?"""
+        return np.asarray(np.bitwise_count(self._units) <= FEW)
 
 
 class _Sent:
@@ -184,7 +217,7 @@ def _held(world: World, contents: Ints) -> tuple[Ints, Ints]:
     return places, world.holdings.unit[first[places] + within]
 
 
-def _taken(found: Names, rows: npt.NDArray[np.bool_]) -> Names:
+def _taken(found: Names, rows: npt.NDArray[Any]) -> Names:
     return Names(found.hashes[rows], found.documents[rows], found.starts[rows], found.ends[rows], found.kinds[rows])
 
 

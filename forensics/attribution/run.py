@@ -17,6 +17,7 @@ from forensics.attribution.canaries import find_canaries
 from forensics.attribution.canary_list import CanaryList, canaries_of, keep, read_canaries
 from forensics.attribution.candidates import build
 from forensics.attribution.chains import marked
+from forensics.attribution.copies import propose
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.evidence import gather
 from forensics.attribution.findings import Judged
@@ -103,6 +104,7 @@ def _work(
     found = scan(corpus, tick)
     switching = ahead.submit(switching_texts, corpus)
     strange = ahead.submit(find_strange, corpus)
+    proposed = ahead.submit(propose, corpus, found.grams)
     rare = ahead.submit(find_rare_names, corpus, parameters)
     if case.resources.threads == 1:
         rare.result()  # the last of them
@@ -128,7 +130,7 @@ def _work(
         corpus,
         texts,
         strange.result(),
-        found.grams,
+        proposed.result(),
         found.scripts,
         grams,
         judged,

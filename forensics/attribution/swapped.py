@@ -37,7 +37,6 @@ from forensics.attribution.likely import PROMPT_SHARE, Likely, Spans, Suspect, r
 from forensics.attribution.nearby import Neighbours, Prompts, Reader, nearest_first, prompts_of_case
 from forensics.attribution.own_terms import without_own
 from forensics.attribution.parameters import Parameters
-from forensics.attribution.seeds import Seeds
 from forensics.attribution.strange import Strange
 from forensics.attribution.texts import Texts
 from forensics.attribution.wholes import claims_on_wholes, passage_claims, passage_suspects, told_by
@@ -81,7 +80,7 @@ def find_swapped(
     corpus: Corpus,
     texts: Texts,
     strange: Strange,
-    seeds: Seeds,
+    proposed: set[tuple[int, int]],
     scripts: npt.NDArray[np.int32],
     grams: Hits,
     judged: list[Judged],
@@ -89,7 +88,9 @@ def find_swapped(
     correlated: bool,
     parameters: Parameters,
 ) -> Displaced:
-    """Whole responses that answer another request's prompt. `seeds`, `scripts`: of all texts.
+    """Whole responses that answer another request's prompt.
+
+    `proposed`: pairs of texts (`copies.propose`); `scripts`: of all texts.
 
     `correlated`: tenants' contents are known to follow each other.
     """
@@ -108,7 +109,7 @@ def find_swapped(
     suspects = _suspects(world, strange, spans)
     prompts = prompts_of_case(world)
     context = Context(corpus, texts, strange, prompts, scripts, parameters)
-    copies = find_copies(corpus, texts, seeds)
+    copies = find_copies(world, texts, proposed)
     of_copies = suspects_of(context, copies)
     read = reader(corpus, [*suspects, *of_copies])
     chosen, unread = _worth_a_look(corpus, answered, suspects, prompts, parameters.swapped_bytes, read)
