@@ -16,6 +16,7 @@ Finds the rows and links and what they are worth. What is reported of them, `cha
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +25,7 @@ import numpy.typing as npt
 from forensics.attribution import chances
 from forensics.attribution.candidates import Candidate
 from forensics.attribution.corpus import Corpus
-from forensics.attribution.fits import Many, all_gains, in_one
+from forensics.attribution.fits import Many, all_gains, asked_around, blocks, in_one
 from forensics.attribution.holdings import Ints, World
 from forensics.attribution.likely import BYTES_A_WORD, NOTHING, Suspect
 from forensics.attribution.nearby import Held, Prompts, Reader, nearest_first
@@ -58,7 +59,7 @@ class Reading:
     prompts: Prompts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Weighed:
     """A response with the bits of each prompt nearby over its own (`gain`). Without `suspect`: by a copied passage."""
 
@@ -132,39 +133,49 @@ def weigh_pairs(
     world = corpus.world
     if not suspects:
         return []
-    many = Many.over(suspects, read.keys)
-    own = many.of[1:] - 1
-    places = many.places + 1
-    places[own] = 0  # the own prompts are read first
-    wanted, _ = nearest_first(world, many.requests, places, prompts, budget)
+    wanted, _ = nearest_first(world, _own_first(suspects), prompts, budget)
     held = read.held(wanted & ~prompts.often)
     texts = int((wanted & ~prompts.often).sum())
     counts = held.texts()
     length = np.zeros(len(world.requests.request_id))
     np.add.at(length, np.repeat(np.arange(length.size), np.diff(prompts.offsets)), world.text_bytes[prompts.content])
     languages = Languages(world, prompts, scripts)
-    priors, _ = in_one(_priors(corpus, kept, suspects, length, texts < FEW_TEXTS))
-    # Counted among the prompts of the response's language: as many as hold its commonest words.
-    marks, marks_of = in_one([suspect.marks for suspect in suspects])
-    sums = np.concatenate([[0.0], np.cumsum(counts[np.searchsorted(held.keys, marks)], dtype=np.float64)])
-    shown = np.diff(marks_of)
-    mean = np.diff(sums[marks_of]) / np.maximum(1, shown)
-    speak = np.where(shown > 0, np.minimum(float(texts), mean / MARKED), float(texts))
-    uses = np.array([suspect.use for suspect in suspects], dtype=np.int64)
-    gain = all_gains(
-        many, held, prompts, world.requests.unit[many.requests].astype(np.int64), length[many.requests] / BYTES_A_WORD,
-        counts[many.terms].astype(np.float64), speak, priors, languages.bits(uses, many.requests, many.of), RATES,
-        corpus.case.resources.threads,
-    )  # fmt: skip
     # Over the budget: nothing can be said.
     missing = np.concatenate([[0], np.cumsum(~(wanted | prompts.often)[prompts.content])])[prompts.offsets]
-    unread = np.diff(missing)[many.requests[own]] > 0
+    unread = np.diff(missing) > 0
     found, reading = [], Reading(held, prompts)
-    for place, (suspect, left) in enumerate(zip(suspects, unread.tolist(), strict=True)):
-        mine = gain[int(many.of[place]) - place : int(own[place]) - place]
-        weights = np.full(suspect.near.size, UNREAD) if left else mine
-        found.append(Weighed(suspect.request, suspect.use, suspect.near, weights, suspect, reading))
+    for block in blocks(suspects):
+        many = Many.over(block, held.keys)
+        priors, _ = in_one(_priors(corpus, kept, block, length, texts < FEW_TEXTS))
+        uses = np.array([suspect.use for suspect in block], dtype=np.int64)
+        unit, words = world.requests.unit[many.requests].astype(np.int64), length[many.requests] / BYTES_A_WORD
+        having, speak = counts[many.terms].astype(np.float64), _speaking(block, held, counts, texts)
+        language = languages.bits(uses, many.requests, many.of)
+        threads = corpus.case.resources.threads
+        gain = all_gains(many, held, prompts, unit, words, having, speak, priors, language, RATES, threads)
+        for place, suspect in enumerate(block):
+            mine = gain[int(many.of[place]) - place : int(many.of[place + 1]) - place - 1]
+            weights = np.full(suspect.near.size, UNREAD) if unread[suspect.request] else mine
+            found.append(Weighed(suspect.request, suspect.use, suspect.near, weights, suspect, reading))
     return found
+
+
+def _own_first(suspects: list[Suspect]) -> Iterator[tuple[Ints, Ints]]:
+    """The requests around the suspects, and their places: the own prompts are read before all others."""
+    for block in blocks(suspects):
+        requests, places, of = asked_around(block)
+        places += 1
+        places[of[1:] - 1] = 0
+        yield requests, places
+
+
+def _speaking(suspects: list[Suspect], held: Held, counts: Ints, texts: int) -> Floats:
+    """Prompts in the language of each response: as many as hold its commonest words. `counts`: texts by key."""
+    marks, of = in_one([suspect.marks for suspect in suspects])
+    sums = np.concatenate([[0.0], np.cumsum(counts[np.searchsorted(held.keys, marks)], dtype=np.float64)])
+    shown = np.diff(of)
+    mean = np.diff(sums[of]) / np.maximum(1, shown)
+    return np.where(shown > 0, np.minimum(float(texts), mean / MARKED), float(texts))
 
 
 def _priors(corpus: Corpus, texts: Texts, suspects: list[Suspect], length: Floats, few: bool) -> list[Floats]:

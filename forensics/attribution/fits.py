@@ -22,7 +22,8 @@ from forensics.attribution.nearby import Held, Prompts
 from forensics.text.term_search import gather
 from forensics.text.words import Keys
 
-TOGETHER = 4096  # responses that a thread takes at a time
+BLOCK = 1 << 15  # responses that are laid out at a time
+TOGETHER = 4096  # and that a thread takes at a time
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -42,12 +43,22 @@ class Many:
     @classmethod
     def over(cls, suspects: list[Suspect], keys: Keys) -> Many:
         """Of these suspects; `keys`: those that their terms are among, ascending."""
-        requests, of = in_one([suspect.near for suspect in suspects])
-        own = np.array([suspect.request for suspect in suspects], dtype=np.int64)
-        requests, of = np.insert(requests, of[1:], own), of + np.arange(of.size)
         terms, terms_of = in_one([suspect.terms for suspect in suspects])
-        places = np.arange(requests.size) - np.repeat(of[:-1], np.diff(of))
-        return cls(requests, places, of, np.searchsorted(keys, terms).astype(np.int64), terms_of)
+        return cls(*asked_around(suspects), np.searchsorted(keys, terms).astype(np.int64), terms_of)
+
+
+def blocks(suspects: list[Suspect]) -> Iterator[list[Suspect]]:
+    """The suspects in parts. What is laid out of them in one piece takes as much as they do."""
+    for low in range(0, len(suspects), BLOCK):
+        yield suspects[low : low + BLOCK]
+
+
+def asked_around(suspects: list[Suspect]) -> tuple[Ints, Ints, Ints]:
+    """`requests`, `places` and `of` of `Many`."""
+    requests, of = in_one([suspect.near for suspect in suspects])
+    own = np.array([suspect.request for suspect in suspects], dtype=np.int64)
+    requests, of = np.insert(requests, of[1:], own), of + np.arange(of.size)
+    return requests, np.arange(requests.size) - np.repeat(of[:-1], np.diff(of)), of
 
 
 def in_one(parts: list[Any]) -> tuple[Any, Ints]:

@@ -24,7 +24,7 @@ from itertools import pairwise
 import numpy as np
 
 from forensics.attribution.candidates import Alteration, Candidate, Excluded, Holder, prompts_by_request
-from forensics.attribution.corpus import Corpus
+from forensics.attribution.corpus import Corpus, TextBatch
 from forensics.attribution.elsewhere import WHOLE, Other, others
 from forensics.attribution.holdings import Ints, World
 from forensics.attribution.in_flight import Elsewhere, TextsOf, in_flight
@@ -35,6 +35,7 @@ from forensics.text.runs import covered, total_weight
 from forensics.text.screen import Screen
 from forensics.text.sequences import SPAN, Orders, neighbours
 from forensics.text.streams import Stream, best_score, best_stream
+from forensics.text.vocabulary import TermSets
 
 NOVEL = 0.45  # share of new pairs of words in a stretch that makes it worth a look
 STRETCHES = 16  # stretches of a response that are looked at, the newest first
@@ -50,6 +51,8 @@ PIECE_UNITS = 24  # longest mean piece; longer ones are runs
 OWN_SCORE = 0.7  # share of the score that the own prompt must reach to explain a passage
 ECHO = 0.8  # share of the passage that the own prompt must hold as it stands
 SAME = 0.5  # share of the matched units that two texts must have in common to be the same stream
+PAIR_BYTES = 2  # that the pairs of words of a byte of text take
+MEMORY_SHARE = 8  # of the memory setting may they take
 PENDING_BYTES = 32 << 20  # units of texts that wait to be compared
 AROUND = 1200  # units around the likeliest part that are aligned in full
 # Bits paid for a piece: that it ends, and how much is leapt over (log2 besides).
@@ -337,13 +340,21 @@ def _suspects(corpus: Corpus, near: Ints) -> list[_Suspect]:
     answers = np.flatnonzero((uses.side == 1) & (world.requests.unit[uses.request] >= 0))
     unit[uses.content[answers]] = world.requests.unit[uses.request[answers]]
     orders = Orders()
+
+    def read(batch: TextBatch) -> tuple[Ints, TermSets]:
+        return batch[0], neighbours(batch[1], batch[2])
+
+    # Kept for the second look where the memory setting allows it.
+    most = corpus.case.resources.memory_bytes // MEMORY_SHARE
+    keep = int(world.text_bytes[world.is_response].sum()) * PAIR_BYTES <= most
     kept = []
-    for keys, sets in corpus.over(world.is_response, lambda batch: (batch[0], neighbours(batch[1], batch[2]))):
+    for keys, sets in corpus.over(world.is_response, read):
         orders.add(sets, unit[keys])
-        kept.append((keys, sets))
+        if keep:
+            kept.append((keys, sets))
     pairs = np.zeros(world.text_bytes.size, dtype=np.int64)
     found: dict[int, list[tuple[float, int]]] = {}
-    for keys, sets in kept:
+    for keys, sets in kept if keep else corpus.over(world.is_response, read):
         pairs[keys] = np.diff(sets.offsets)
         documents, shares, firsts = orders.stretches(sets, unit[keys], NOVEL)
         for content, share, first in zip(keys[documents].tolist(), shares.tolist(), firsts.tolist(), strict=True):

@@ -35,7 +35,7 @@ NOTHING = Counts(np.zeros(1, dtype=np.uint64), np.zeros((1, 2), dtype=np.int32),
 Spans = dict[int, list[tuple[int, int, bool]]]  # by use: start, end, and whether it is a fragment or an exclusion
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Suspect:
     """A strange response, its rare terms, and the requests around it, the latest first."""
 

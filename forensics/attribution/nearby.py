@@ -5,8 +5,11 @@ Says nothing about what a shared term is worth.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
@@ -28,26 +31,44 @@ class Neighbours:
 
     def __init__(self, world: World) -> None:
         requests = world.requests
-        self._requests = requests
-        by_worker: dict[str | None, list[int]] = {}
-        for request, (worker, received) in enumerate(zip(requests.worker, requests.received.tolist(), strict=True)):
-            if received > EARLY and requests.unit[request] >= 0:
-                by_worker.setdefault(worker, []).append(request)
-        self._rows: dict[str | None, tuple[Ints, Ints]] = {}
-        for worker, rows in by_worker.items():
-            array = np.array(rows, dtype=np.int64)
-            array = array[np.argsort(requests.received[array], kind="stable")]
-            self._rows[worker] = (array, requests.received[array])
+        self._finished, self._worker = requests.finished, requests.worker.codes
+        known = requests.worker.where(lambda _: True)
+        self._reach = np.where(known, NEAR_US, NEAR_US_UNPLACED)
+        rows = np.flatnonzero((requests.received > EARLY) & (requests.unit >= 0))
+        self._rows = rows[np.lexsort((requests.received[rows], self._worker[rows]))]
+        self._received = requests.received[self._rows]
+        self._edges = np.searchsorted(self._worker[self._rows], np.arange(len(requests.worker.names) + 1))
 
     def of(self, request: int) -> Ints:
         """The latest first."""
-        worker = self._requests.worker[request]
-        rows, received = self._rows[worker]
-        stop = int(self._requests.finished[request])
-        last = int(np.searchsorted(received, stop, side="left"))
-        first = int(np.searchsorted(received, stop - (NEAR_US_UNPLACED if worker is None else NEAR_US), side="left"))
-        near = rows[max(first, last - NEIGHBOURS - 1) : last][::-1]
-        return np.asarray(near[near != request])
+        return self.of_many(np.array([request], dtype=np.int64))[0]
+
+    def of_many(self, requests: Ints) -> tuple[Ints, Ints]:
+        """Those of each request, one after the other, and where each begins."""
+        near, offsets = _around(
+            requests, self._finished[requests], self._reach[requests], self._worker[requests], self._rows,
+            self._received, self._edges, NEIGHBOURS,
+        )  # fmt: skip
+        return near, offsets
+
+
+@numba.njit(cache=True, nogil=True)
+def _around(
+    requests: Any, finished: Any, reach: Any, worker: Any, rows: Any, received: Any, edges: Any, most: int
+) -> Any:
+    near = np.empty(requests.size * (most + 1), dtype=np.int64)
+    offsets = np.zeros(requests.size + 1, dtype=np.int64)
+    n: Any = 0
+    for i in range(requests.size):
+        low, high = edges[worker[i]], edges[worker[i] + 1]
+        last = low + np.searchsorted(received[low:high], finished[i])
+        first = low + np.searchsorted(received[low:high], finished[i] - reach[i])
+        for row in range(last - 1, max(first, last - most - 1) - 1, -1):
+            if rows[row] != requests[i]:
+                near[n] = rows[row]
+                n += 1
+        offsets[i + 1] = n
+    return near[:n].copy(), offsets
 
 
 @dataclass(frozen=True)
@@ -75,12 +96,13 @@ def prompts_of_case(world: World) -> Prompts:
 
 
 def nearest_first(
-    world: World, asked: Ints, places: Ints, prompts: Prompts, budget: int
+    world: World, asked: Iterable[tuple[Ints, Ints]], prompts: Prompts, budget: int
 ) -> tuple[npt.NDArray[np.bool_], int]:
     """Texts of the requests `asked` for, and how many requests are left; those first that are nearest to a response, by
-    their `places` in its list."""
+    their places in its list, which stand beside them."""
     rank = np.full(len(world.requests.request_id), NEIGHBOURS + 1, dtype=np.int64)
-    np.minimum.at(rank, asked, places)
+    for around, places in asked:
+        np.minimum.at(rank, around, places)
     requests = np.flatnonzero(rank <= NEIGHBOURS)
     requests = requests[np.argsort(rank[requests], kind="stable")]
     wanted = np.zeros(world.text_bytes.size, dtype=np.bool_)

@@ -15,6 +15,7 @@ the shipped character model, in proportion to the prompt's length.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,7 +30,7 @@ from forensics.attribution.copies import find_copies
 from forensics.attribution.corpus import Corpus
 from forensics.attribution.displaced import Claim, finding, is_throughout
 from forensics.attribution.findings import Judged
-from forensics.attribution.fits import Many, in_one, most_shared
+from forensics.attribution.fits import BLOCK, Many, asked_around, blocks, in_one, most_shared
 from forensics.attribution.generated import GENERATED
 from forensics.attribution.hits import Hits
 from forensics.attribution.holdings import EARLY, LATE, Ints, World
@@ -225,31 +226,31 @@ def _length(world: World, use: int) -> int:
 
 def _suspects(world: World, strange: Strange, spans: Spans) -> list[Suspect]:
     """Strange responses that nothing explains yet."""
-    requests, uses = world.requests, world.uses
+    requests, vocabulary = world.requests, strange.vocabulary
     neighbours = Neighbours(world)
-    chosen: list[tuple[int, Ints]] = []
-    for number in np.flatnonzero(~strange.akin).tolist():
-        use = int(strange.vocabulary.uses[number])
-        request = int(uses.request[use])
-        if strange.beside[number] or requests.received[request] == EARLY or requests.finished[request] == LATE:
-            continue
-        # Units against bytes: rough, and only meant for what is explained nearly whole.
-        if sum(end - start for start, end, _ in spans.get(use, ())) >= COVERED * _length(world, use):
-            continue
-        near = neighbours.of(request)
-        if near.size:
-            chosen.append((number, near))
-    numbers = np.array([number for number, _ in chosen], dtype=np.int64)
-    terms, shares, coverage = strange.vocabulary.rare(numbers, RARE_SHARE)
-    marks = strange.vocabulary.marks(numbers)
+    # Units against bytes: rough, and only meant for what is explained nearly whole.
+    explained = [
+        use
+        for use, parts in spans.items()
+        if sum(end - start for start, end, _ in parts) >= COVERED * _length(world, use)
+    ]
+    asked = world.uses.request[vocabulary.uses]
+    timed = (requests.received[asked] != EARLY) & (requests.finished[asked] != LATE)
+    unclear = ~strange.akin & ~strange.beside & timed & ~np.isin(vocabulary.uses, explained)
+    every = np.flatnonzero(unclear)
     found = []
-    for place, (number, near) in enumerate(chosen):
-        part = slice(int(terms.offsets[place]), int(terms.offsets[place + 1]))
-        if part.stop - part.start >= MIN_TERMS:
-            use = int(strange.vocabulary.uses[number])
+    for low in range(0, every.size, BLOCK):
+        numbers = every[low : low + BLOCK]
+        near, around = neighbours.of_many(asked[numbers])
+        terms, shares, coverage = vocabulary.rare(numbers, RARE_SHARE)
+        marks = vocabulary.marks(numbers)
+        chosen = np.flatnonzero((np.diff(around) > 0) & (np.diff(terms.offsets) >= MIN_TERMS))
+        for place in chosen.tolist():
+            use, request = int(vocabulary.uses[numbers[place]]), int(asked[numbers[place]])
+            beside = near[around[place] : around[place + 1]]
+            part = slice(int(terms.offsets[place]), int(terms.offsets[place + 1]))
             shown = marks.keys[marks.offsets[place] : marks.offsets[place + 1]]
-            request = int(uses.request[use])
-            found.append(Suspect(use, request, near, terms.keys[part], shares[part], shown, float(coverage[place])))
+            found.append(Suspect(use, request, beside, terms.keys[part], shares[part], shown, float(coverage[place])))
     return found
 
 
@@ -261,17 +262,30 @@ def _worth_a_look(
     if not suspects:
         return [], 0
     unit = corpus.world.requests.unit
-    many = Many.over(suspects, read.keys)
-    mine = np.repeat(unit[many.requests[many.of[1:] - 1]], np.diff(many.of))
-    asked = ~answered[many.requests] & (unit[many.requests] != mine)
-    wanted, unread = nearest_first(corpus.world, many.requests[asked], many.places[asked], prompts, budget)
-    shares, _ = in_one([suspect.shares for suspect in suspects])
-    terms, bits = most_shared(
-        many, asked, read.held(wanted & ~prompts.often), prompts, -np.log2(PROMPT_SHARE * shares + CHANCE_FLOOR),
-        corpus.case.resources.threads,
-    )  # fmt: skip
-    worth = (terms >= MIN_TERMS) & (bits >= LOOK_BITS)
-    return [suspect for suspect, looked in zip(suspects, worth.tolist(), strict=True) if looked], unread
+
+    def asks(requests: Ints, of: Ints) -> npt.NDArray[np.bool_]:
+        mine = np.repeat(unit[requests[of[1:] - 1]], np.diff(of))
+        return np.asarray(~answered[requests] & (unit[requests] != mine))
+
+    def asked() -> Iterator[tuple[Ints, Ints]]:
+        for block in blocks(suspects):
+            requests, places, of = asked_around(block)
+            wanted = asks(requests, of)
+            yield requests[wanted], places[wanted]
+
+    wanted, unread = nearest_first(corpus.world, asked(), prompts, budget)
+    held = read.held(wanted & ~prompts.often)
+    found: list[Suspect] = []
+    for block in blocks(suspects):
+        many = Many.over(block, read.keys)
+        shares, _ = in_one([suspect.shares for suspect in block])
+        terms, bits = most_shared(
+            many, asks(many.requests, many.of), held, prompts, -np.log2(PROMPT_SHARE * shares + CHANCE_FLOOR),
+            corpus.case.resources.threads,
+        )  # fmt: skip
+        worth = (terms >= MIN_TERMS) & (bits >= LOOK_BITS)
+        found += [suspect for suspect, looked in zip(block, worth.tolist(), strict=True) if looked]
+    return found, unread
 
 
 def _unanswered(

@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from forensics.text.fold import Ints, fold_table
-from forensics.text.words import Keys, _words, words
+from forensics.text.seed_search import SeedTable, _id
+from forensics.text.words import _words, words
 
 _LISTS = {
     "english":
@@ -112,36 +113,40 @@ class Switches:
 
 
 @cache
-def _table() -> tuple[Keys, npt.NDArray[np.uint32]]:
-    """Word hashes, ascending, and the languages of each as bits."""
+def _table() -> tuple[SeedTable, npt.NDArray[np.uint32]]:
+    """Word hashes, and the languages of each, by its id, as bits."""
     masks: dict[int, int] = {}
     for bit, language in enumerate(LANGUAGES):
         for key in set(words(_LISTS[language]).hashes.tolist()):
             masks[key] = masks.get(key, 0) | (1 << bit)
-    keys = np.array(sorted(masks), dtype=np.uint64)
-    return keys, np.array([masks[key] for key in sorted(masks)], dtype=np.uint32)
+    table = SeedTable.over(np.array(sorted(masks), dtype=np.uint64).view(np.int64))
+    return table, np.array([masks[key] for key in table.keys.view(np.uint64).tolist()], dtype=np.uint32)
 
 
 def votes_of(text: str, language: int, main: int) -> int:
     """Words of a text that are `language`'s and not `main`'s (indexes of LANGUAGES)."""
-    keys, masks = _table()
+    table, masks = _table()
     found = words(text)
     hashes = found.hashes[~found.single & (found.ends - found.starts >= SHORTEST)]
-    at = np.minimum(np.searchsorted(keys, hashes), keys.size - 1)
-    met = masks[at[keys[at] == hashes]]
+    ids = table.ids(hashes.view(np.int64))
+    met = masks[ids[ids >= 0]]
     return int(((met >> language & 1) & ~(met >> main & 1) & 1).sum())
 
 
 def switches(buffer: npt.NDArray[np.uint8], offsets: Ints) -> Switches:
     """The best passage in another language of each document `buffer[offsets[i]:offsets[i+1]]` (UTF-8). Linear."""
-    keys, masks = _table()
-    fold = fold_table()
-    found = _switches(buffer, offsets, keys, masks, len(LANGUAGES), fold.table, fold.expansions)
+    (table, masks), fold = _table(), fold_table()
+    found = _switches(
+        buffer, offsets, table.keys, table.slots, table.filter, masks, len(LANGUAGES), fold.table, fold.expansions
+    )
     return Switches(*(found[:, column].copy() for column in range(found.shape[1])))
 
 
 @numba.njit(cache=True, nogil=True)
-def _switches(buffer: Any, offsets: Any, keys: Any, masks: Any, languages: int, table: Any, expansions: Any) -> Any:
+def _switches(
+    buffer: Any, offsets: Any, keys: Any, slots: Any, sieve: Any, masks: Any, languages: int, table: Any,
+    expansions: Any,
+) -> Any:  # fmt: skip
     out = np.full((offsets.size - 1, 8), -1, dtype=np.int64)
     one = np.uint32(1)
     for document in range(offsets.size - 1):
@@ -151,8 +156,8 @@ def _switches(buffer: Any, offsets: Any, keys: Any, masks: Any, languages: int, 
         for i in range(hashes.size):
             if single[i] or ends[i] - starts[i] < SHORTEST:
                 continue
-            at = np.searchsorted(keys, hashes[i])
-            if at < keys.size and keys[at] == hashes[i]:
+            at = _id(hashes[i], keys, slots, sieve)
+            if at >= 0:
                 bits[i] = masks[at]
                 for language in range(languages):
                     counts[language] += np.int64((masks[at] >> np.uint32(language)) & one)

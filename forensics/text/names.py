@@ -109,8 +109,8 @@ def _scan(
 ) -> Any:  # fmt: skip
     """Rows of hash, document, start, end, kind. Reads the words of a document first, then looks at the few that tell:
     most words are not wanted, and what stands around those is nobody's business."""
-    out = np.empty((1024, 5), dtype=np.int64)
-    n = 0
+    out = np.empty((1024 if only else max(1024, (offsets[-1] - offsets[0]) // 8), 5), dtype=np.int64)
+    n: Any = 0
     room = 2
     for document in range(offsets.size - 1):
         room = max(room, offsets[document + 1] - offsets[document] + 2)
@@ -130,6 +130,11 @@ def _scan(
                 n = _run(hashes, read, count, k, out, n)
             elif read[k, _DIGITS] > 0:
                 n = _handle(buffer, hashes, read, case, count, k, out, n)
+            elif case[k] == _SMALL:
+                # Most words, and whatever stands around them: a call costs many times what is done here.
+                out[n, 0], out[n, 3], out[n, 4] = np.int64(mix(hashes[k])), read[k, _PLACE], LOWER
+                out[n, 2] = read[k, _PLACE] - read[k, _UNITS]
+                n += np.int64(read[k, _UNITS] >= WORD) & np.int64(read[k, _UNITS] <= LONGEST)
             else:
                 n = _word(buffer, hashes, read, case, k, table, expansions, out, n)
             last = n
@@ -322,13 +327,13 @@ def _partner(buffer: Any, read: Any, case: Any, k: int) -> int:
 
 @numba.njit(cache=True, nogil=True)
 def _word(buffer: Any, hashes: Any, read: Any, case: Any, k: int, table: Any, expansions: Any, out: Any, n: int) -> int:
-    """The tokens that end with word `k`: itself, and a pair."""
+    """The tokens that end with word `k`, which is not in small letters: itself, and a pair."""
     units, end = read[k, _UNITS], read[k, _PLACE]
     kind = case[k]
     if units > LONGEST or kind == _NONE:
         return n
-    near, fresh, spaces, joints, _ = _gap(buffer, read, case, k)
     value = np.int64(mix(hashes[k]))
+    near, fresh, spaces, joints, _ = _gap(buffer, read, case, k)
     capital = kind == _UPPER
     if kind == _UNCASED:
         code, _ = decode(buffer, read[k, _BEGIN], read[k, _END])
@@ -340,10 +345,9 @@ def _word(buffer: Any, hashes: Any, read: Any, case: Any, k: int, table: Any, ex
             n += 1
         near = near and spaces <= 1 and joints == 0
     elif units >= WORD:
-        out[n, 0], out[n, 2], out[n, 3] = value, end - units, end
-        out[n, 4] = (START if fresh else CAPITAL) if capital else LOWER
+        out[n, 0], out[n, 2], out[n, 3], out[n, 4] = value, end - units, end, START if fresh else CAPITAL
         n += 1
-    if near and units >= PART and (capital or kind == _UNCASED):
+    if near and units >= PART:
         j = _partner(buffer, read, case, k)
         if j >= 0 and case[j] == kind:
             out[n, 0] = np.int64(mix(mix(hashes[j]) * _BASE + mix(hashes[k]) + _PAIRED))

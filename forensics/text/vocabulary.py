@@ -192,12 +192,21 @@ def _groups(cells: Any, keys: Any) -> Any:
 @numba.njit(cache=True, nogil=True)
 def _speakers(cells: Any, keys: Any, own: Any) -> Any:
     """Groups (bits) that use at least half as many of the keys as the one that uses most; and how many that uses."""
-    used = np.zeros(GROUPS, dtype=np.int64)
+    # All groups are counted at once: bit g of `digits[j]` is binary digit j of what group g has so far.
+    digits = np.zeros(GROUPS, dtype=np.uint64)
     mask = np.uint64(cells.size - 1)
+    digit: Any = 0
     for i in range(keys.size):
-        value = cells[keys[i] & mask]
-        for group in range(GROUPS):
-            used[group] += np.int64((value >> np.uint64(group)) & np.uint64(1))
+        carry = cells[keys[i] & mask]
+        digit = 0
+        while carry:
+            digits[digit], carry = digits[digit] ^ carry, digits[digit] & carry
+            digit += 1
+    used = np.zeros(GROUPS, dtype=np.int64)
+    for digit in range(GROUPS):
+        if digits[digit]:
+            for group in range(GROUPS):
+                used[group] += np.int64((digits[digit] >> np.uint64(group)) & np.uint64(1)) << digit
     most = 0
     for group in range(GROUPS):
         if group != own:
@@ -260,11 +269,19 @@ def _commonest(cells: Any, keys: Any, offsets: Any, documents: Any, groups: Any,
         part = keys[offsets[documents[place]] : offsets[documents[place] + 1]]
         speakers, _ = _speakers(cells, part, groups[place] % GROUPS)
         having = np.empty(part.size, dtype=np.int64)
+        of_count = np.zeros(GROUPS + 1, dtype=np.int64)
         for i in range(part.size):
-            having[i] = -_bits(cells[part[i] & mask] & speakers)
-        chosen = np.sort(np.argsort(having, kind="mergesort")[:most])
-        for i in chosen:
-            if having[i] < 0:
+            having[i] = _bits(cells[part[i] & mask] & speakers)
+            of_count[having[i]] += 1
+        # Those above `last` fit in whole; of it as many as there is room for, in the order of the keys.
+        last = GROUPS
+        room = most
+        while last > 0 and of_count[last] <= room:
+            room -= of_count[last]
+            last -= 1
+        for i in range(part.size):
+            if having[i] > last or (having[i] == last and last > 0 and room > 0):
+                room -= having[i] == last
                 out[n] = part[i]
                 n += 1
         ends[place + 1] = n

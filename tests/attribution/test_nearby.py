@@ -6,10 +6,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from forensics.attribution import nearby
-from forensics.attribution.nearby import Prompts, nearest_first
+from forensics.attribution.generated import NEAR_US, NEAR_US_UNPLACED
+from forensics.attribution.holdings import EARLY, LATE, Names
+from forensics.attribution.nearby import Neighbours, Prompts, nearest_first
 
 
 def plain(sizes: list[int], asked: list[list[int]], texts: list[list[int]], often: set[int], budget: int) -> Any:
@@ -47,8 +50,33 @@ def test_many_at_once_are_one_after_the_other(together: int, monkeypatch: pytest
         prompts = Prompts(np.array([t for row in texts for t in row], dtype=np.int64), offsets, often)
         near = [(request, place) for row in asked for place, request in enumerate(row) if request >= 0]
         wanted, places = np.array(near, dtype=np.int64).reshape(-1, 2).T
-        found, left = nearest_first(world, wanted, places, prompts, budget)  # type: ignore[arg-type]
+        parts = [(wanted[at::3], places[at::3]) for at in range(3)]
+        found, left = nearest_first(world, parts, prompts, budget)  # type: ignore[arg-type]
         expected = plain(sizes.tolist(), asked, texts, set(np.flatnonzero(often).tolist()), budget)
         assert (set(np.flatnonzero(found).tolist()), left) == expected
         left_over += left > 0
     assert 20 < left_over < 140
+
+
+def test_neighbours_of_many_are_those_of_each() -> None:
+    """Against the definition: same worker, received before the end and not too long before, the latest first."""
+    random = np.random.default_rng(4)
+    size = 1500
+    received = np.where(random.random(size) < 0.05, EARLY, random.integers(0, 3 * NEAR_US, size))
+    unit, stay = random.integers(-1, 5, size), random.integers(0, NEAR_US, size)
+    finished = np.where(received == EARLY, LATE, received + stay)
+    workers = [("w0", "w1", None)[at] for at in random.integers(0, 3, size)]
+    requests = SimpleNamespace(received=received, finished=finished, unit=unit, worker=Names.of(pa.array(workers)))
+    neighbours = Neighbours(SimpleNamespace(requests=requests))  # type: ignore[arg-type]
+    asked = np.flatnonzero((received > EARLY) & (unit >= 0))
+    near, offsets = neighbours.of_many(asked)
+    for place, request in enumerate(asked.tolist()):
+        reach = NEAR_US_UNPLACED if workers[request] is None else NEAR_US
+        end = int(finished[request])
+        able = [
+            int(other) for other in asked if workers[other] == workers[request] and end - reach <= received[other] < end
+        ]
+        expected = sorted(able, key=lambda other: (-received[other], -other))[: nearby.NEIGHBOURS + 1]
+        found = near[offsets[place] : offsets[place + 1]].tolist()
+        assert found == [other for other in expected if other != request] == neighbours.of(request).tolist()
+    assert np.diff(offsets).max() >= nearby.NEIGHBOURS

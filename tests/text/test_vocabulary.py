@@ -107,3 +107,34 @@ def test_how_full_the_cells_are_is_told_by_terms_that_nobody_said(terms: int, lo
     for group in range(8):
         spread.add(TermSets(keys, np.array([0, terms])), np.array([0]), np.array([group]))
     assert low <= spread.crowded(4) <= high
+
+
+def test_marks_are_the_terms_that_most_groups_of_the_language_use():
+    """Against counting one by one; few cells, so that terms share them."""
+    random = np.random.default_rng(3)
+    shown = 0
+    for _ in range(200):
+        spread = Spread(256)
+        texts = [np.unique(random.integers(0, 1 << 40, int(random.integers(0, 60)))) for _ in range(9)]
+        sets = TermSets(
+            np.concatenate(texts).astype(np.uint64), np.cumsum([0, *(t.size for t in texts)]).astype(np.int64)
+        )
+        groups, every, most = random.integers(0, 70, 9), np.arange(9), int(random.integers(1, 20))
+        spread.add(sets, every, groups)
+        users: dict[int, set[int]] = {}  # by cell
+        for text, group in zip(texts, groups.tolist(), strict=True):
+            for key in text.tolist():
+                users.setdefault(key % 256, set()).add(group % 64)
+        found = spread.commonest(sets, every, groups, most)
+        for at, text in enumerate(texts):
+            used = [
+                sum(group in users[key % 256] for key in text.tolist()) if group != groups[at] % 64 else 0
+                for group in range(64)
+            ]
+            speak = {group for group in range(64) if used[group] and 2 * used[group] >= max(used)}
+            having = [len(users[key % 256] & speak) for key in text.tolist()]
+            best = sorted(range(text.size), key=lambda i: (-having[i], i))[:most]
+            expected = [int(text[i]) for i in sorted(best) if having[i]]
+            assert found.keys[found.offsets[at] : found.offsets[at + 1]].tolist() == expected
+            shown += len(expected)
+    assert shown > 2000
