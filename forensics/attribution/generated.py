@@ -30,6 +30,7 @@ ONLY_RATIO = 3.0  # how many times more than the recipient's prompt alone has
 PARTICULARS_BITS = 40.0  # the same where time, place, the question or the wording speaks against it
 OTHERS = 2  # where so many more tenants were given it and none supplied it, the model may say it to anybody:
 OTHERS_SHARE = 0.2  # then what only one prompt has must be so much of it,
+FAR_OTHERS_SHARE = 0.5  # most of it where none of them was near either: a quotation, say, that several asked for
 OTHER_SHARE = 0.1  # and so much where one more was given it
 SIGNS = 0.5  # share of the telling bits in pairs of signs from which the same is asked for
 NO_KIN = 0.1  # kinship below which a text has nothing to do with a prompt
@@ -98,6 +99,8 @@ def needed_bits(candidate: Candidate, evidence: Evidence, parameters: Parameters
     others = max(len(candidate.carriers - {unit}), candidate.crowd - 2)
     if others >= OTHERS or said_again(evidence.sources, unit):
         needed, share = max(needed, PARTICULARS_BITS), OTHERS_SHARE
+        if others >= OTHERS and not close:
+            share = FAR_OTHERS_SHARE
     elif others:
         share = OTHER_SHARE
     # A long prompt in a script without spaces holds some of any text's pairs of signs. A saying is no whole answer.

@@ -44,14 +44,17 @@ def candidate(side: int, carriers: set[int], crowd: int, pieces: bool = False) -
         ({3}, 4, True, False, 72.0),
         ({3}, 2, False, False, 40.0),
         ({3}, 2, True, True, 40.0),
-        ({3, 4, 5}, 4, False, True, 72.0),
+        ({3, 4}, 3, False, False, 40.0),
+        ({3, 4, 5}, 4, False, True, 180.0),
+        ({3, 4, 5}, 4, False, False, 180.0),
     ],
 )
 def test_what_more_tenants_were_given_needs_more_that_one_of_them_alone_asked(
     carriers: set[int], crowd: int, close: bool, edited: bool, needed: float
 ) -> None:
     """Of 360 telling bits one rare word is enough where the source alone has the text and was near, a tenth where three
-    have it, and a fifth where four have; far off or in other words it takes 40 bits at least."""
+    have it, and a fifth where four have, and half where none of them was near; far off or in other words it takes 40
+    bits at least."""
     made, sources = candidate(1, carriers, crowd)
     made = made if edited else replace(made, alteration=None)
     assert needed_bits(made, evidence(360.0, sources), Parameters(), 3, close=close) == needed
