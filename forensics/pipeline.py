@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from forensics.case.errors import UsageError
 from forensics.case.manifest import write_manifest
-from forensics.case.stage import Summary
+from forensics.case.stage import Summary, doubts, has_run
 from forensics.case.store import Case, Resources
 
 Progress = Callable[[str, int, int], None]
@@ -137,9 +138,14 @@ def run_stage(
     resources: Resources | None = None,
     progress: Progress | None = None,
 ) -> Summary:
-    """One stage alone, with `settings` for its parameters; `ingest` makes the case if absent."""
+    """One stage alone, with `settings` for its parameters; `ingest` makes the case if absent.
+
+    Raises UsageError where nothing has been read into the case yet.
+    """
     opened = Case.create if stage == "ingest" else Case.open
     with _at_work(case_root, stage, resources, opened) as case:
+        if stage != "ingest" and not has_run(case, "ingest"):
+            raise UsageError(f"{case_root} holds no evidence that was read to the end; run `forensics ingest` first")
         return _run(case, stage, settings or {}, progress)
 
 
@@ -202,7 +208,7 @@ def _run(case: Case, stage: str, settings: dict[str, Any], progress: Progress | 
             progress(stage if label == stage else f"{stage}: {label}", done, total)
 
     summary: Summary = room.run(case, room.Parameters(**settings), show)
-    return summary
+    return replace(summary, warnings=(*summary.warnings, *doubts(case, stage, optional=("controls",))))
 
 
 def _bounds(resources: Resources) -> dict[str, int]:

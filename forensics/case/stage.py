@@ -44,6 +44,7 @@ def run_stage(
     """
     digest = input_digest(case, name, parameters, reads, extra)
     known = {row[0]: row for row in case.rows("schema/stage_rows")}
+    read = {stage: known[stage][3] if stage in known else "" for stage in reads}
     if name in known and known[name][3] == digest:
         saved = orjson.loads(known[name][5])
         return Summary(name, saved["figures"], tuple(saved["warnings"]), skipped=True)
@@ -63,7 +64,8 @@ def run_stage(
                     "outputs": [orjson.dumps(outputs, option=orjson.OPT_SORT_KEYS).decode()],
                     "summary": [
                         orjson.dumps(
-                            {"figures": figures, "warnings": list(warnings)}, option=orjson.OPT_SORT_KEYS
+                            {"figures": figures, "warnings": list(warnings), "reads": read},
+                            option=orjson.OPT_SORT_KEYS,
                         ).decode()
                     ],
                 }
@@ -71,6 +73,44 @@ def run_stage(
         )
     case.record("stage", name, digest)
     return Summary(name, figures, warnings)
+
+
+def has_run(case: Case, name: str) -> bool:
+    """Whether stage `name` has been finished in this case."""
+    return any(row[0] == name for row in case.rows("schema/stage_rows"))
+
+
+def verb(stage: str) -> str:
+    """The command that runs a stage."""
+    return "attribute" if stage == "attribution" else stage
+
+
+def doubts(case: Case, name: str, optional: Sequence[str] = ()) -> tuple[str, ...]:
+    """Sentences on what stage `name` rests on that has not run, or ran before what it rests on itself changed.
+
+    Stages in `optional` may be missing. Runs of releases that did not keep what they read are not judged.
+    """
+    read = {
+        row[0]: (row[3], orjson.loads(row[5]).get("reads", {}))  # its own digest, and those it saw
+        for row in case.rows("schema/stage_rows")
+    }
+    told: dict[str, None] = {}
+    open_ = [name]
+    seen = set(open_)
+    while open_:
+        stage = open_.pop()
+        for upstream, digest in sorted(read[stage][1].items()):
+            if upstream not in read:
+                if upstream not in optional:
+                    lacks = f"`forensics {verb(upstream)}` has not run here"
+                    told[f"{lacks}: what {stage} takes from it is missing"] = None
+                continue
+            if read[upstream][0] != digest:
+                told[f"{stage} is of before {upstream} ran again: run `forensics {verb(stage)}` once more"] = None
+            if upstream not in seen:
+                seen.add(upstream)
+                open_.append(upstream)
+    return tuple(told)
 
 
 def input_digest(case: Case, name: str, parameters: object, reads: Sequence[str], extra: str = "") -> str:
