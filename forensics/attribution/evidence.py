@@ -42,6 +42,7 @@ from forensics.attribution.strength import (
 )
 from forensics.attribution.texts import Texts
 from forensics.text.fold import Units
+from forensics.text.identifiers import is_nested
 from forensics.text.keys import distinct
 from forensics.text.match import containment, grams_of
 from forensics.text.public import is_public_constant, is_public_token, public_share
@@ -64,6 +65,7 @@ RECITE_WORDS = (
     "primeraslineas", "背诵", "背誦", "默写", "默寫", "第一章", "暗唱",
 )  # fmt: skip
 RECITED_SHARE = 0.5  # share of the response that must be the text for it to be the recitation asked for
+GROUPS_BITS = 2.0  # a run of groups gives up to three identifiers beside itself: four chances where others have one
 MAX_CONSTANT = 128  # units; no well-known constant is longer
 NO_TERMS: Keys = np.zeros(0, dtype=np.uint64)
 
@@ -112,17 +114,20 @@ def gather(
     )
     strengths: list[Strength] = []
     shares: list[tuple[float, float, bool]] = []
-    for batch in texts.batches([{candidate.content, candidate.read.content} for candidate in candidates]):
+    of_groups: list[float] = []
+    for batch in texts.batches([_read_for(candidate) for candidate in candidates]):
         for i in batch:
             candidate = candidates[i]
             whole = measure(candidate.read, texts, counts, int(world.requests.unit[candidate.request]))
             strengths.append(replace(whole, bits=whole.bits * _agreement(candidate)))
             shares.append(_shares(candidate, texts))
+            of_groups.append(GROUPS_BITS if candidate.token and _is_nested(candidate, texts) else 0.0)
     price = Charges(world, tokens)
     charges = [
         (price.of_token(c.end - c.start, _beside(found)) if c.token else price.of_text(_beside(found)))
         + (c.alteration.freedom if c.alteration else 0.0)
-        for c, found in zip(candidates, sources, strict=True)
+        + more
+        for c, found, more in zip(candidates, sources, of_groups, strict=True)
     ]
     agreeing = _agreeing(candidates, sources, strengths)
     public = [share[1] >= PUBLIC_SHARE or share[2] for share in shares]
@@ -307,6 +312,19 @@ def _asked(candidates: list[Candidate], sources: list[list[Source]]) -> set[int]
         if candidate.family != "decoy":
             asked.update(_requests_of(candidate, found))
     return asked
+
+
+def _read_for(candidate: Candidate) -> set[int]:
+    """Texts that a candidate's own numbers are read from."""
+    needed = {candidate.content, candidate.read.content}
+    return needed | {candidate.holders[0].content} if candidate.token else needed
+
+
+def _is_nested(candidate: Candidate, texts: Texts) -> bool:
+    """Is the identifier cut out of a longer run of groups, in the response or where it comes from?"""
+    holder = candidate.holders[0]
+    here = is_nested(texts.corpus.data(candidate.content), candidate.start, candidate.end)
+    return here or is_nested(texts.corpus.data(holder.content), holder.other_start, holder.other_end)
 
 
 def _shares(candidate: Candidate, texts: Texts) -> tuple[float, float, bool]:

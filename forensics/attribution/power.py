@@ -126,7 +126,7 @@ def _passage(texts: Texts, content: int, start: int, end: int) -> str:
 
 def _identifiers_in(text: str) -> int:
     data = np.frombuffer(text.encode("utf-8", "replace"), dtype=np.uint8)
-    return int(identifiers(data, np.array([0, data.size], dtype=np.int64)).hashes.size) if data.size else 0
+    return int((~identifiers(data, np.array([0, data.size], dtype=np.int64)).nested).sum()) if data.size else 0
 
 
 def _breaks_before(text: str, at: int) -> bool:

@@ -170,8 +170,8 @@ def scan(corpus: Corpus, tick: Callable[[int], None] | None = None) -> Scan:
 
     def selected(batch: TextBatch) -> tuple[Any, Any, Registers]:
         _count_scripts(scripts, batch)
-        found = _tokens(batch)
-        return grams.split(_selected(batch)), tokens.split(found), _sketch(found)
+        found, registers = _counted(batch)
+        return grams.split(_selected(batch)), tokens.split(found), registers
 
     for gram_rows, token_rows, registers in corpus.over(world.is_response, selected, tick):
         grams.add(*gram_rows)
@@ -184,10 +184,10 @@ def scan(corpus: Corpus, tick: Callable[[int], None] | None = None) -> Scan:
         _count_scripts(scripts, batch)
         keys, buffer, offsets = batch
         hashes, documents, positions = sift(buffer, offsets, gram_filter)
-        found = _tokens(batch)
+        found, registers = _counted(batch)
         held = found[token_filter.holds(found[:, 0].copy())]
         rows = rows_of(hashes, keys[documents], positions)
-        return grams.split(rows), tokens.split(held), _sketch(found)
+        return grams.split(rows), tokens.split(held), registers
 
     for gram_rows, token_rows, registers in corpus.over(~world.is_response, sifted, tick):
         grams.add(*gram_rows)
@@ -208,13 +208,16 @@ def _selected(batch: TextBatch) -> Table:
 
 
 def _tokens(batch: TextBatch) -> Table:
+    return _counted(batch)[0]
+
+
+def _counted(batch: TextBatch) -> tuple[Table, Registers]:
+    """Rows of all tokens, and a sketch of those that are no groups of a longer run: they pay for that themselves."""
     keys, buffer, offsets = batch
     found = identifiers(buffer, offsets)
-    return rows_of(found.hashes, keys[found.documents], found.starts, found.ends)
-
-
-def _sketch(tokens: Table) -> Registers:
-    return sketch(tokens[:, 0], tokens[:, 2] - (tokens[:, 1] & 0xFFFFFFFF))
+    whole = ~found.nested
+    registers = sketch(found.hashes[whole], found.ends[whole] - found.starts[whole])
+    return rows_of(found.hashes, keys[found.documents], found.starts, found.ends), registers
 
 
 def _filter(parts: Partitions, most_bytes: int, threads: int) -> SeedFilter:

@@ -203,9 +203,10 @@ class Planter:
         if wanted.kind == "identifier":
             data = np.frombuffer(text.encode("utf-8", "replace"), dtype=np.uint8)
             found = identifiers(data, np.array([0, data.size], dtype=np.int64))
-            if found.hashes.size == 0:
+            whole = np.flatnonzero(~found.nested)
+            if whole.size == 0:
                 return None
-            pick = int(dice.integers(0, found.hashes.size))
+            pick = int(whole[dice.integers(0, whole.size)])
             low, high = self._texts.folded(content).span(int(found.starts[pick]), int(found.ends[pick]))
             return text[low:high]
         if len(text) < wanted.length + 2:

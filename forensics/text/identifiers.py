@@ -3,7 +3,8 @@
 A token is a run of units held together by joining punctuation (`-_.@/:` and the like; single spaces between digits,
 as in phone numbers and IBANs). Punctuation is not hashed, so `4471-9982-11`, `4471 9982 11` and `4471998211` are one
 token. Han, kana and other signs of scripts without spaces end a token. Tokens joined by `/ : = ? & #` are also given
-part by part, since a copy may carry `ref:` or not; a number of 9 or more digits also without letters that touch it.
+part by part, since a copy may carry `ref:` or not; a number of 9 or more digits also without letters that touch it;
+groups of digits also without the first, the last or both: another number may stand beside them (`7 4471 9982 11 2`).
 
 Kept are tokens of at least MIN_UNITS units that are e-mails, or mix digits (3 or more) and letters, or have 8 or more
 digits, or are paths of 16 or more units. Dates and time stamps are left out: every tenant writes the same ones.
@@ -29,16 +30,20 @@ _SALT = np.uint64(0xD6E8FEB86659FD93)
 
 # columns of an accumulator
 _LENGTH, _DIGITS, _LETTERS, _AT, _START, _JOINS = range(6)
+# runs of groups: without the last one, without the first, without both
+_SHORT, _TAIL, _INNER = range(3)
 
 
 @dataclass(frozen=True)
 class Identifiers:
-    """Parallel arrays: `hashes` int64, `documents` int32, `starts` and `ends` int32 (unit indexes, end exclusive)."""
+    """Parallel arrays: `hashes` int64, `documents` int32, `starts` and `ends` int32 (unit indexes, end exclusive);
+    `nested`: groups of a longer run."""
 
     hashes: npt.NDArray[np.int64]
     documents: npt.NDArray[np.int32]
     starts: npt.NDArray[np.int32]
     ends: npt.NDArray[np.int32]
+    nested: npt.NDArray[np.bool_]
 
 
 def identifiers(buffer: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> Identifiers:
@@ -46,6 +51,13 @@ def identifiers(buffer: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -
     table = fold_table()
     kinds = _kinds()
     return Identifiers(*_scan(buffer, offsets, table.table, table.expansions, kinds, _classes(kinds, table.table)))
+
+
+def is_nested(data: npt.NDArray[np.uint8], start: int, end: int) -> bool:
+    """Is the token at these units of a text (UTF-8) made of groups of a longer run, and nothing else?"""
+    found = identifiers(data, np.array([0, data.size], dtype=np.int64))
+    mine = found.nested[(found.starts == start) & (found.ends == end)]
+    return bool(mine.size and mine.all())
 
 
 def _kinds() -> npt.NDArray[np.uint8]:
@@ -130,12 +142,32 @@ def _keeps(acc: Any, head: Any) -> bool:
 
 @numba.njit(cache=True, nogil=True)
 def _add(out: Any, n: int, value: Any, document: int, token: Any) -> int:
-    """Append one token: hash, document, first unit, end."""
+    """Append one token: hash, document, first unit, end, and that it is no group of a longer run."""
     out[n, 0] = np.int64(mix(value ^ _SALT))
     out[n, 1] = document
     out[n, 2] = token[_START]
     out[n, 3] = token[_START] + token[_LENGTH]
+    out[n, 4] = 0
     return n + 1
+
+
+@numba.njit(cache=True, nogil=True)
+def _add_groups(out: Any, n: int, spaces: Any, document: int, accs: Any, heads: Any, hashes: Any) -> int:
+    """Append the run without its last group, its first, and both, where two groups are left: one is a part anyhow."""
+    for which in range(3):
+        if spaces >= 2 + which // 2 and _keeps(accs[which], heads[which]):
+            n = _add(out, n, hashes[which], document, accs[which])
+            out[n - 1, 4] = 1
+    accs[:] = 0
+    return n
+
+
+@numba.njit(cache=True, nogil=True)
+def _open_group(spaces: Any, accs: Any, heads: Any, hashes: Any, whole: Any, head: Any, value: Any) -> None:
+    """A digit stands behind a space: what is before it is the run without its last group, so far."""
+    accs[_SHORT], heads[_SHORT], hashes[_SHORT] = whole, head, value
+    if spaces > 0:
+        accs[_INNER], heads[_INNER], hashes[_INNER] = accs[_TAIL], heads[_TAIL], hashes[_TAIL]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -183,8 +215,8 @@ def _pass_over(buffer: Any, i: Any, end: Any, position: Any, table: Any, classes
 
 @numba.njit(cache=True, nogil=True)
 def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any, classes: Any) -> Any:
-    capacity = (offsets[-1] - offsets[0]) // 2 + 2
-    out = np.empty((capacity, 4), dtype=np.int64)
+    capacity = (offsets[-1] - offsets[0]) * 3 // 4 + 8  # three groups of 9 bytes give 8 tokens at most
+    out = np.empty((capacity, 5), dtype=np.int64)
     n = 0
     whole = np.zeros(8, dtype=np.int64)
     part = np.zeros(8, dtype=np.int64)
@@ -192,12 +224,17 @@ def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any, cl
     core_head = np.zeros(16, dtype=np.int64)
     whole_head = np.zeros(16, dtype=np.int64)
     part_head = np.zeros(16, dtype=np.int64)
+    groups = np.zeros((3, 8), dtype=np.int64)
+    group_heads = np.zeros((3, 16), dtype=np.int64)
+    group_hashes = np.zeros(3, dtype=np.uint64)
     for document in range(offsets.size - 1):
         i = offsets[document]
         end = offsets[document + 1]
         position = 0
         whole[:] = 0
         part[:] = 0
+        groups[:] = 0
+        spaces: Any = 0  # between digits, in the run so far
         whole_hash = np.uint64(0)
         part_hash = np.uint64(0)
         core[:] = 0
@@ -241,8 +278,17 @@ def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any, cl
                         core_hash = np.uint64(0)
                         if _keeps(whole, whole_head):
                             n = _add(out, n, whole_hash, document, whole)
+                        n = _add_groups(out, n, spaces, document, groups, group_heads, group_hashes)
+                        spaces = 0
                         whole[:] = 0
                         whole_hash = np.uint64(0)
+                    else:
+                        _open_group(spaces, groups, group_heads, group_hashes, whole, whole_head, whole_hash)
+                        spaces += 1
+                        if spaces == 1:
+                            groups[_TAIL, _START] = position
+                            group_heads[_TAIL] = 0
+                            group_hashes[_TAIL] = 0
                     spaced = False
                 joined = 0
                 for j in range(count):
@@ -283,6 +329,13 @@ def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any, cl
                     else:
                         whole[_LETTERS] += 1
                         part[_LETTERS] += 1
+                    if spaces > 0:
+                        length = groups[_TAIL, _LENGTH]
+                        if length < 16:
+                            group_heads[_TAIL, length] = unit
+                        groups[_TAIL, _LENGTH] += 1
+                        groups[_TAIL, _DIGITS if is_digit else _LETTERS] += 1
+                        group_hashes[_TAIL] = group_hashes[_TAIL] * _BASE + np.uint64(unit)
                     whole_hash = whole_hash * _BASE + np.uint64(unit)
                     part_hash = part_hash * _BASE + np.uint64(unit)
                     position += 1
@@ -313,6 +366,8 @@ def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any, cl
             if ends_whole and whole[_LENGTH] > 0:
                 if _keeps(whole, whole_head):
                     n = _add(out, n, whole_hash, document, whole)
+                n = _add_groups(out, n, spaces, document, groups, group_heads, group_hashes)
+                spaces = 0
                 whole[:] = 0
                 whole_hash = np.uint64(0)
                 spaced = False
@@ -328,4 +383,5 @@ def _scan(buffer: Any, offsets: Any, table: Any, expansions: Any, kinds: Any, cl
         out[:n, 1].astype(np.int32),
         out[:n, 2].astype(np.int32),
         out[:n, 3].astype(np.int32),
+        out[:n, 4] == 1,
     )

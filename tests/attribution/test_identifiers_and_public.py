@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+
+from forensics.attribution import seeds
+from forensics.attribution.charges import count_tokens, no_tokens
 
 QUESTION = "How are eggs boiled?"
 LICENCE = (Path(__file__).resolve().parents[2] / "LICENSE").read_text(encoding="utf-8")
@@ -188,3 +192,47 @@ def test_twelve_requests(scene: Any) -> None:
     assert (fragment["start"], fragment["end"]) == (answer.index(number), answer.index(number) + len(number))
     assert (fragment["kind"], fragment["sources"]) == ("identifier", ["alpha"])
     assert fragment["machine_verdict"] == "probable"
+
+
+@pytest.mark.parametrize(
+    ("supplied", "answer"),
+    [
+        ("ES28 3145 1223 7218 3986 today", "Boil [7, ES28 3145 1223 7218 3986 2] of them."),
+        ("7 4471 9982 1175 3048 of today", "Boil them (4471 9982 1175 3048 11)."),
+        ("+99 256 66716871 today", "Boil them.\n+99 256 66716871 2, 6, 26"),
+    ],
+)
+def test_groups_beside_another_number_are_found(scene: Any, supplied: str, answer: str) -> None:
+    found = leak(scene, f"Please file under {supplied}.", answer).only()
+    assert (found["kind"], found["sources"], found["machine_verdict"]) == ("identifier", ["alpha"], "probable")
+    printed = answer[found["start"] : found["end"]]
+    assert printed in answer
+    assert sum(sign.isdigit() for sign in printed) >= 13
+    assert not printed.endswith((" 2", " 11"))
+
+
+def test_groups_of_a_constant_beside_another_number_are_none(scene: Any) -> None:
+    supplied = "Please use 7 4111 1111 1111 1111 today."
+    assert leak(scene, supplied, "Boil them. (4111 1111 1111 1111 5) Done.").fragments == []
+
+
+def test_groups_of_a_run_pay_for_the_choice_among_them(scene: Any) -> None:
+    """The same number, once alone and once beside another: two bits for four chances instead of one."""
+    scene.traffic()
+    scene.call("alpha", "Please file under 4471 9982 1175 3048 today.", "Noted.", 0)
+    scene.call("beta", QUESTION, "Boil them (4471 9982 1175 3048).", 60, request_id="alone")
+    scene.call("gamma", QUESTION, "Boil them (4471 9982 1175 3048 11).", 120, request_id="beside")
+    alone, beside = sorted(scene.run().fragments, key=lambda row: row["recipient_request_id"])
+    assert (alone["recipient_request_id"], beside["recipient_request_id"]) == ("alone", "beside")
+    assert alone["sources"] == beside["sources"] == ["alpha"]
+    charges = [row["bits"] - row["net_bits"] for row in (alone, beside)]
+    assert charges[1] - charges[0] == pytest.approx(2.0, abs=0.02)
+
+
+def test_groups_of_a_run_are_no_tokens_that_others_pay_for() -> None:
+    text = b"7 4471 9982 1175 3048 11"
+    batch = np.array([0]), np.frombuffer(text, dtype=np.uint8), np.array([0, len(text)], dtype=np.int64)
+    rows, registers = seeds._counted(batch)
+    assert sorted((rows[:, 2] - (rows[:, 1] & 0x7FFFFFFF)).tolist()) == [16, 17, 18, 19]
+    counts = count_tokens(registers, no_tokens())
+    assert np.flatnonzero(np.round(counts.everywhere)).tolist() == [19]

@@ -133,6 +133,31 @@ def test_parts_are_tokens_too() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        (
+            "[7, ES28 3145 1223 7218 3986 2]",
+            "es2831451223721839862 es283145122372183986 2831451223721839862 31451223721839862 3145122372183986",
+        ),
+        ("7 4471 9982 1175 1, 3", "74471998211751 7447199821175 4471998211751 447199821175"),
+        ("+99 256 6671687 2, 6", "9925666716872 992566671687 25666716872 2566671687"),
+        ("2026-03-04 4471 99821175", "447199821175 99821175"),  # what begins with a date is none
+        ("1 2 3 4 5 6 7 8 9", "123456789 12345678 23456789"),
+        ("12 34 56 78 see 99 88 77 66 55", "12345678 9988776655 99887766 88776655"),
+        ("4471 9982 A1", "44719982"),
+        ("4471 9982 1175 and 12 3", "447199821175 44719982 99821175"),  # nothing stays from the run before
+    ],
+)
+def test_groups_are_found_beside_another_number(text: str, tokens: str) -> None:
+    assert spelled(text) == sorted(tokens.split())
+
+
+def test_an_identifier_beside_a_number_is_the_one_that_was_sent() -> None:
+    sent, given = scan("account ES28 3145 1223 7218 3986.", "* [7, ES28 3145 1223 7218 3986 2]")
+    assert set(sent) & set(given)
+
+
 def test_different_tokens_have_different_hashes() -> None:
     found = scan(*(f"no. {1000000000 + 7 * k}." for k in range(2000)))
     assert len({one[0][1] for one in found}) == 2000
@@ -167,5 +192,5 @@ def test_passing_over_words_changes_nothing(text: str) -> None:
     slow = _scan(buffer, offsets, table.table, table.expansions, _kinds(), np.full(128, _STOP, dtype=np.uint8))
     found = identifiers(buffer, offsets)
     assert [part.tolist() for part in slow] == [
-        part.tolist() for part in (found.hashes, found.documents, found.starts, found.ends)
+        part.tolist() for part in (found.hashes, found.documents, found.starts, found.ends, found.nested)
     ]
