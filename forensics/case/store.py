@@ -106,7 +106,7 @@ class Case:
                 "autoinstall_known_extensions": "false",
                 "autoload_known_extensions": "false",
                 "threads": str(resources.threads),
-                "memory_limit": f"{max(resources.memory_bytes // 2, 256 << 20)}B",
+                "memory_limit": f"{max(resources.memory_bytes // 4, 256 << 20)}B",
                 "temp_directory": str(scratch),
                 "write_buffer_row_group_count": "1",
             }

@@ -27,6 +27,7 @@ _TABLES = (
 )
 _ID_TIERS = (1, 2, 3)
 _TEXT_TIER = 4
+SLICE = 1 << 18  # calls whose records are put together at a time
 # What callers write, as they wrote it or as an engine renders it; the rest is the same for many calls, or rewritten.
 _WRITTEN = ("user", "prompt")
 _MESSAGES = ("assistant", "system", "tool", "user")
@@ -65,7 +66,7 @@ def _group_and_link(case: Case, states: dict[str, object], infer_zones: bool) ->
     # Once is enough for nearly all evidence; a year and then a zone take two more rounds.
     for last in (False, False, True):
         case.run("ingest/record_groups")
-        case.run("ingest/request_rows", dict(states))
+        _fill_rows(case, states)
         case.run("ingest/request_ids")
         case.run("ingest/content_uses")
         link(case)
@@ -75,6 +76,13 @@ def _group_and_link(case: Case, states: dict[str, object], infer_zones: bool) ->
             break
     case.run("ingest/clock_offsets")
     return [zones[key] for key in sorted(zones)]
+
+
+def _fill_rows(case: Case, states: dict[str, object]) -> None:
+    case.run("ingest/request_rows_made")
+    past = int(case.rows("ingest/last_call")[0][0]) + 1
+    for first in range(0, past, SLICE):
+        case.run("ingest/request_rows", {**states, "first": first, "past": first + SLICE})
 
 
 def link(case: Case) -> None:

@@ -1,11 +1,12 @@
--- question: (effect) what does each vantage say of each call?
--- inputs:   records, record_groups
+-- question: (effect) what does each vantage say of the calls of one slice?
+-- inputs:   records, record_groups, request_rows
 -- grain:    one row per call x vantage
--- parameters: states (list of states, best first)
+-- parameters: states (list of states, best first), first and past (calls of the slice)
 -- order:    none
+-- In slices, in ascending order: the states of the aggregates do not go to disk.
 -- What stands aside of the engine's own lines tells only what these leave out. Workers are split by data-parallel rank only
 -- where one log shows several ranks.
-CREATE OR REPLACE TEMP TABLE request_rows AS
+INSERT INTO request_rows
 WITH ranked_workers AS (
     SELECT coalesce(worker, '') AS worker
     FROM records
@@ -46,10 +47,12 @@ merged AS (
         min(list_position($states, r.response_state)) AS response_state
     FROM record_groups g
     JOIN records r ON r.record = g.record
+    WHERE g.call >= $first AND g.call < $past
     GROUP BY g.call
-)
+),
+before AS (SELECT count(*) AS rows FROM request_rows)
 SELECT
-    row_number() OVER (ORDER BY m.call) - 1 AS key,
+    b.rows + row_number() OVER (ORDER BY m.call) - 1 AS key,
     m.call, f.evidence, f.byte_offset, f.byte_length, f.line, f.record_digest,
     m.request_id, m.vantage, m.tenant_id, m.user_id, m.endpoint, m.model,
     CASE
@@ -63,5 +66,6 @@ SELECT
     $states[m.prompt_state] AS prompt_state,
     $states[m.response_state] AS response_state
 FROM merged m
+CROSS JOIN before b
 JOIN records f ON f.record = m.call
 LEFT JOIN ranked_workers w ON w.worker = m.worker

@@ -7,10 +7,12 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forensics.case.store import Case
+from forensics.ingest import join
 from forensics.ingest.run import Parameters, run
 
 _ids = st.sampled_from(["a", "b", "c"])
@@ -69,3 +71,18 @@ def test_joined_calls(records):
     assert len(texts) == len(uses)
     keys = {row["key"]: row["request"] for row in rows}
     assert all(keys[use["key"]] == use["request"] for use in uses)
+
+
+@pytest.mark.parametrize("calls", [7, 100])
+def test_slices_of_calls_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int) -> None:
+    """Several vantages, engine lines in two parts: the tables of a real log, put together so many calls at a time."""
+    logs = (Path(__file__).resolve().parents[2] / "sample_logs" / "sglang-clean" / "logs",)
+    tables = []
+    for slice_ in (1 << 18, calls):
+        monkeypatch.setattr(join, "SLICE", slice_)
+        with Case.create(tmp_path / str(slice_)) as case:
+            run(case, Parameters(logs))
+            rows = [case.table(name).to_pylist() for name in ("requests", "joined_requests", "request_contents")]
+            tables.append([sorted(map(repr, table)) for table in rows])
+    assert len(tables[0][0]) > 200
+    assert tables[0] == tables[1]
