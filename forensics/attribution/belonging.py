@@ -16,6 +16,7 @@ Measures, and says from where on it counts; the verdict is the judge's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -25,7 +26,7 @@ from forensics.attribution.candidates import Candidate, Holder
 from forensics.attribution.sources import Source, leading
 from forensics.attribution.strength import Strength
 from forensics.attribution.texts import Texts
-from forensics.text.fold import Units
+from forensics.text.fold import Units, fold
 from forensics.text.keys import among, distinct
 from forensics.text.runs import tail_overlap
 from forensics.text.words import Keys, Words, terms
@@ -34,6 +35,11 @@ STRAY_BITS = 20.0  # bits of words that only the source's surroundings hold
 REPEATED_SHARE = 0.75  # of the passage's bits in the source's surroundings, above which these say it twice
 OWN_RATIO = 8.0  # how many times more than the recipient's surroundings alone have
 LOOKED_BACK = 24  # code points before an edge in which its last sign is looked for
+# What a transcript writes before an answer, as the last thing before it.
+ANSWERS = re.compile(
+    r"(?:\b(?:assistant|answer|response|reply|model|chatgpt|gpt|bot|ai|a)\b|回答|答|助手)[^\w\n]{0,12}\s*$",
+    re.IGNORECASE,
+)
 EDGE = 4  # units at the beginning that may agree by chance
 SENTENCE_ENDS = frozenset(".!?。！？…؟۔।:：\n")
 ASKED = 120  # units at the end of a question,
@@ -125,10 +131,19 @@ def breaks(texts: Texts, candidate: Candidate, holder: Holder) -> bool:
 
 
 def quotes_question(texts: Texts, candidate: Candidate, question: Units, holder: Holder) -> bool:
-    """Does the source's text hold the recipient's own question before the passage? `question`: its end, folded."""
-    if question.size < ASKED // 4 or candidate.start > FIRST_UNITS:
+    """Does the source's text hold the recipient's own question before the passage? `question`: its end, folded.
+
+    A short question is anybody's: all of it must stand right there, with the label of an answer behind it.
+    """
+    if question.size == 0 or candidate.start > FIRST_UNITS:
         return False
     before = texts.units(holder.content)[: holder.other_start]
+    if question.size < ASKED // 4:
+        low, _ = texts.folded(holder.content).span(holder.other_start, holder.other_end)
+        label = ANSWERS.search(texts.raw(holder.content)[max(0, low - LOOKED_BACK) : low])
+        behind = 0 if label is None else int(fold(label.group()).units.size)
+        whole = question.size + behind
+        return behind > 0 and bool(np.array_equal(before[before.size - whole : before.size - behind], question))
     asked = question[-ASKED:]
     return before.size >= asked.size and tail_overlap(asked, before[-ASKED_REACH:], ASKED, ASKED_REACH) >= SAME_END
 

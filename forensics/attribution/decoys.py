@@ -36,6 +36,7 @@ MAX_RATIO = 1.3
 ALPHA = 0.01
 LOWEST = 0.25  # share of the shared matches, weakest first, that the second test looks at
 ACCEPTED_Q = 0.05
+RICH = 0.2  # share of false ones among all matches from which on a case is rich in what tenants share for no leak
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,21 @@ class Stratum:
             return None
         index = int(np.searchsorted(-self.scores, -score, side="left"))
         return float(self.q_values[min(index, self.q_values.size - 1)])
+
+    def q_at_least(self, score: float) -> float:
+        """What q of a target with this score is at least, where none may be printed.
+
+        Decoys that undercount still show that tenants share as much for no leak: then the rate that they give. So do
+        those that are too few to be tested, where even the lower limit of that rate is RICH over all matches; where it
+        is not, no more than the lower limit is held against a match.
+        """
+        if self.competition is None:
+            return 0.0
+        uneven = self.check.low_p_value is not None and not self.check.valid
+        rates = self.competition.least_q_values()
+        if uneven or bool((rates[-1:] > RICH).any()):
+            return self.competition.q_value(score)
+        return self.competition.least_q_value(score)
 
     @property
     def accepted(self) -> int | None:

@@ -167,6 +167,7 @@ def gather(
             public_token=shares[i][2],
             agreeing_bits=agreeing.get((candidate.use, _single(sources[i])), 0.0),
             q_value=strata.q_values.get(i),
+            least_q=strata.least_q.get(i, 0.0),
             features=dict(strata.measured.get(i, {})),
             asks_for_text=shares[i][0] >= RECITED_SHARE and _asks_for_text(questions.get(candidate.request)),
             capped=strata.correlated

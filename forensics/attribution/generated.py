@@ -224,11 +224,18 @@ def _origins(
     """Units whose question the text answers; several that cannot be told apart stand together; none is a guess."""
     if candidate.family != "target":
         return []
-    needed = {
-        unit: needed_bits(candidate, evidence, parameters, unit, unit_close(candidate, ranked, unit))
-        for unit in leading_units(ranked)
-    }
-    return explained_by(evidence, needed)
+    varied = candidate.alteration is not None and not candidate.alteration.pieces
+    close = {unit: unit_close(candidate, ranked, unit) for unit in leading_units(ranked)}
+    # Answers to like questions are alike but for some words, code most of all; far from each other nothing tells such
+    # a pair from a copy that was altered.
+    return explained_by(
+        evidence,
+        {
+            unit: needed_bits(candidate, evidence, parameters, unit, near_by)
+            for unit, near_by in close.items()
+            if near_by or not varied
+        },
+    )
 
 
 def _strayed(

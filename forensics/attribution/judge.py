@@ -121,6 +121,8 @@ def _supplied(
     unknown_time = all(s.lag_us is None for s in supplied)
     if q_value is not None and q_value > parameters.possible_q:
         return dropped("too_weak", f"q {q_value:.2f} by decoys, {parameters.possible_q} allowed")
+    if q_value is None and evidence.least_q > parameters.possible_q:
+        return dropped("too_weak", f"q {evidence.least_q:.2f} at least by decoys, {parameters.possible_q} allowed")
     if q_value is not None:
         strong, why = q_value <= parameters.q_limit, f"q {q_value:.3g} by decoys"
     else:
@@ -128,6 +130,8 @@ def _supplied(
         stray = strays(candidate, evidence)
         strong = net >= (parameters.possible_bits if stray else parameters.plain_net_bits if plain else needed)
         why = f"net {net:.0f} bits ({evidence.strength.bits:.0f} less {evidence.charge:.0f} for the search); no q-value"
+        if evidence.least_q > parameters.q_limit:
+            strong, why = False, f"{why}; it would be {evidence.least_q:.2f} at least: later texts do as well"
         if stray:
             why += "; it begins in mid-sentence, and its words stand in the rest of that text and not around it here"
     if evidence.kin_recipient >= OWN_SUBJECT and net < parameters.subject_bits:

@@ -109,6 +109,23 @@ class Competition:
         index = int(np.searchsorted(-self.scores, -score, side="left"))
         return float(self.q_values[min(index, self.q_values.size - 1)]) if self.q_values.size else 1.0
 
+    def least_q_value(self, score: float, confidence: float = 0.95) -> float:
+        """What q of a target with this score is at least, whatever the decoys miss: `least_q_values`."""
+        index = int(np.searchsorted(-self.scores, -score, side="left"))
+        values = self.least_q_values(confidence)
+        return float(values[min(index, values.size - 1)]) if values.size else 0.0
+
+    def least_q_values(self, confidence: float = 0.95) -> Floats:
+        """By target: min over s' <= s of the lower limit of D(s') / (r T(s')), with the exact lower limit (Clopper and
+        Pearson 1934) of the share D / (D + T). Decoys that undercount, or that nobody could test, say that much."""
+        if self.scores.size == 0 or self.ratio <= 0:
+            return np.zeros(self.scores.size)
+        from scipy.stats import beta
+
+        low = np.where(self.above > 0, beta.ppf((1 - confidence) / 2, np.maximum(self.above, 1), self.rank + 1), 0.0)
+        rate = low / (1.0 - low) / self.ratio
+        return np.minimum(np.minimum.accumulate(rate[::-1])[::-1], 1.0)
+
     def proportion_bound(self, score: float, confidence: float = 0.95) -> float:
         """Upper bound of the share of false ones among the targets at `score` or better."""
         targets = self.targets_at(score)

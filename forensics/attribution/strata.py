@@ -35,6 +35,7 @@ class Strata:
 
     rows: list[decoys.Stratum] = field(default_factory=list)
     q_values: dict[int, float] = field(default_factory=dict)
+    least_q: dict[int, float] = field(default_factory=dict)  # where no q may be printed: what it is at least
     unsupported: set[int] = field(default_factory=set)  # family B was asked and does not speak for them
     measured: dict[int, dict[str, float | int | str | None]] = field(default_factory=dict)
 
@@ -62,19 +63,20 @@ def assess(
         mine = [match for match in matches if match.token == token]
         check = _check(world, mine, parameters.seed)
         checks.append(check)
-        # Decoys are measured only where they will be used.
-        shown = mine if check.valid else [match for match in mine if match.target]
+        uneven = not check.valid and check.low_p_value is not None
+        # Decoys are measured only where they will be used. Those that undercount tell how many are false at least.
+        competes = check.valid or uneven
+        shown = mine if competes else [match for match in mine if match.target]
         table = measure(texts, candidates, strengths, shown)
         scores = {match.index: match.bits for match in mine}
         learned = None
-        if check.valid and parameters.learn_combination:
+        if competes and parameters.learn_combination:
             is_target = np.array([match.target for match in shown], dtype=np.bool_)
             learned = learn(table, is_target, _uses(shown), decoys.band_ratio(world), parameters.seed)
         if learned is not None:
             scores = {match.index: float(score) for match, score in zip(shown, learned.scores, strict=True)}
         _show(shown, table, None if learned is None else learned.scores, made)
         _mirrored(world, name, mine, scores, check, made, parameters.seed, "learned" if learned else "bits")
-        uneven = not check.valid and check.low_p_value is not None
         waiting.append((uneven, name, shown, table))
     correlated = made.correlated  # where one kind's contents follow each other, both are judged by worker
     for uneven, name, shown, table in waiting:
@@ -114,8 +116,8 @@ def _mirrored(
     seed: int,
     score_name: str,
 ) -> None:
-    """Family A: q of each target in its stratum, where the check allows it."""
-    parts = cut(world, matches) if check.valid else [Part("", matches, 0, LATE)]
+    """Family A: q of each target in its stratum, where the check allows it; else what q is at least."""
+    parts = cut(world, matches) if check.low_p_value is not None or check.valid else [Part("", matches, 0, LATE)]
     for part in parts:
         ratio = decoys.band_ratio(world, part.low_us, part.high_us)
         row = decoys.stratum(
@@ -188,11 +190,14 @@ def _note(row: decoys.Stratum, matches: Sequence[Match], scores: dict[int, float
             continue
         known = made.measured.setdefault(match.index, {})
         known["decoy_stratum"] = row.name
-        if row.competition is None or (not row.check.valid and row.family == "time-mirrored"):
-            continue
-        if row.family == "placement" and not row.valid:
+        if row.competition is None or (row.family == "placement" and not row.valid):
             continue
         score = scores[match.index]
+        if not row.valid and row.family == "time-mirrored" and not row.correlated:
+            made.least_q[match.index] = row.q_at_least(score)
+            known["q_at_least"] = round(made.least_q[match.index], 4)
+        if not row.check.valid and row.family == "time-mirrored":
+            continue
         expected = row.competition.expected_false(score)
         known["decoys_as_good"] = row.competition.decoys_at(score)
         known["targets_as_good"] = row.competition.targets_at(score)

@@ -52,6 +52,7 @@ PUBLIC_TOKENS = (
 )
 # Domains kept for examples (RFC 2606); what stands under them identifies nobody.
 EXAMPLE_DOMAINS = ("examplecom", "exampleorg", "examplenet")
+ID_DIGITS = 3  # from which on a path below them could be somebody's
 SEQUENCES = ("1234567890", "0123456789", "abcdefghij", "9876543210")
 
 
@@ -77,6 +78,8 @@ def is_public_token(units: str) -> bool:
     """Is a folded token (letters and digits only) a well-known constant or a part of one, or a repeated pattern?"""
     if len(set(units)) <= 2 or units.endswith(EXAMPLE_DOMAINS) or any(s in units for s in SEQUENCES):
         return True
+    if any(domain in units for domain in EXAMPLE_DOMAINS) and sum(unit.isdigit() for unit in units) < ID_DIGITS:
+        return True  # a page of theirs that is named, not numbered
     for size in (2, 3, 4):
         if len(units) % size == 0 and units == units[:size] * (len(units) // size):
             return True

@@ -61,6 +61,24 @@ def test_an_answer_that_the_other_prompt_quotes_with_its_question_is_the_same_qu
     assert "same_question" in result.rules(second)
 
 
+@pytest.mark.parametrize(
+    ("label", "explained"),
+    [
+        ("\n\nAssistant: ", True), ("\nAI: ", True), ("\n<bot>: ", True), ("\n\n**Answer:**\n", True),
+        ("\n", False), (" By the way, the assistant said this in the letter: ", False),
+    ],
+)  # fmt: skip
+def test_a_short_question_right_before_its_answer_in_a_transcript(scene: Any, label: str, explained: bool) -> None:
+    """The whole question, and the label of an answer behind it; without the label it is nobody's question."""
+    reply = "Paste the abstract that Dorothea Brankovic sent to Zemplen, and name the journal it is meant for."
+    scene.traffic()
+    scene.call("alpha", f"User: Polish it for me?{label}{reply}\n\nUser: It is about eels.", "Thanks.", 0)
+    second = scene.call("beta", "Polish it for me?", reply, 60)
+    result = scene.run()
+    assert ("same_question" in result.rules(second)) == explained
+    assert (result.fragments == []) == explained
+
+
 def test_of_two_suppliers_of_the_same_letters_the_one_with_the_same_signs_is_named(scene: Any) -> None:
     """Both hold the letters; only one writes them with these signs."""
     passage = "zeta_brackish(3) -> 'oxbow', zeta_brackish(4) -> 'tarn_pool', zeta_brackish(9) -> 'mere_inlet'"

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from forensics.attribution.decoys import Stratum, assess, assess_placement, placement_odds
+from forensics.attribution import decoys as family
+from forensics.attribution.decoys import Check, Stratum, assess, assess_placement, evenness, placement_odds
 from forensics.attribution.holdings import LATE, Holdings, Requests, Uses, World
 
 SECOND = 1_000_000
@@ -181,3 +182,44 @@ def test_odds_of_the_worker_are_those_of_late_texts_where_they_are_lower() -> No
     made = assess_placement(world, "x", {i: 90.0 - i for i in range(60)}, {100: 10.0}, 0)
     assert made.valid
     assert made.q_value(90.0) == pytest.approx(1 / 60)
+
+
+RICH = {use: 100.0 - use for use in range(12)}, {100 + use: 98.5 - use for use in range(12)}
+
+
+def test_too_few_to_be_tested_decoys_still_speak_where_tenants_share_much() -> None:
+    """12 targets among 12 decoys: even the lower limit of the share of false ones is high; so the rate itself counts."""
+    targets, decoys = RICH
+    made = stratum(decoys, FLAT[::40], targets)
+    assert (made.valid, made.q_value(90.0)) == (False, None)
+    ratio = EVEN.ratio()
+    assert made.q_at_least(100.0) == pytest.approx(min(1.0, 1 / (2 * ratio)))  # two targets lie above every decoy
+    assert made.q_at_least(89.0) > 0.5
+
+
+def test_a_few_decoys_of_many_targets_hold_no_more_against_a_match_than_their_lower_limit() -> None:
+    made = stratum({100: 98.5, 101: 77.5}, FLAT[::40])
+    assert not made.valid
+    assert made.q_at_least(100.0) == 0.0  # no decoy does as well
+    ratio = EVEN.ratio()
+    # 2 decoys, 25 targets at 76 and better: the exact lower limit of 2 in 27, as odds
+    low = 0.0091
+    assert made.q_at_least(76.0) == pytest.approx(low / (1 - low) / ratio, rel=1e-3)
+    assert made.q_at_least(76.0) < 0.05
+
+
+def test_without_decoys_nothing_is_held_against_a_match() -> None:
+    assert stratum({}, FLAT[::40]).q_at_least(76.0) == 0.0
+
+
+def test_decoys_that_undercount_give_the_rate_that_they_show() -> None:
+    """The second test failed: earlier texts are favoured, so that later ones are fewer than the false among those."""
+    targets = {use: float(use % 50) for use in range(300)}
+    decoys = {1000 + use: 25.0 + use % 50 for use in range(100)}
+    ratio = EVEN.ratio()
+    check = evenness(Check(valid=True), targets, decoys, ratio, 0)
+    assert (check.valid, check.low_p_value is not None) == (False, True)
+    made = family.stratum("supplied text", targets, decoys, ratio, check, 0)
+    assert made.q_value(49.0) is None
+    assert made.competition is not None
+    assert made.q_at_least(49.0) == made.competition.q_value(49.0) > 0.2

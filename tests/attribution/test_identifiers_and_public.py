@@ -229,6 +229,18 @@ def test_groups_of_a_run_pay_for_the_choice_among_them(scene: Any) -> None:
     assert charges[1] - charges[0] == pytest.approx(2.0, abs=0.02)
 
 
+@pytest.mark.parametrize(
+    ("url", "flagged"),
+    [
+        ("https://api.example.com/data/items", False),
+        ("https://example.org/v1/data", False),
+        ("https://api.example.com/customers/9817-4402-5513", True),
+    ],
+)
+def test_pages_of_example_domains_identify_nobody_unless_they_are_numbered(scene: Any, url: str, flagged: bool) -> None:
+    assert bool(leak(scene, f"Please fetch {url} today.", f"Boil them. ({url}) Done.").fragments) == flagged
+
+
 def test_groups_of_a_run_are_no_tokens_that_others_pay_for() -> None:
     text = b"7 4471 9982 1175 3048 11"
     batch = np.array([0]), np.frombuffer(text, dtype=np.uint8), np.array([0, len(text)], dtype=np.int64)

@@ -16,14 +16,29 @@ from forensics.attribution.strength import Strength
 
 
 def supplied(units: list[int], *, capped: bool, q_value: float | None = None) -> Judged:
+    found = at_least(units, 0.0, capped=capped, q_value=q_value)
+    assert isinstance(found, Judged)
+    return found
+
+
+def at_least(units: list[int], least_q: float, *, capped: bool, q_value: float | None = None) -> Judged | Excluded:
     """A passage of 200 bits, 20 of them in one word, that these units had supplied on another worker."""
     holders = tuple(Holder(9, unit, 0, 0, 90, 0, 90, 90) for unit in units)
     sources = [Source(holder, holder.unit, f"r-{holder.unit}", "text", 5, False, False) for holder in holders]
     strength = Strength(200.0, 200.0, 12, 20.0, np.zeros(0, dtype=np.uint64), np.zeros(0), np.zeros(0))
-    evidence = Evidence(strength, 40.0, sources, 0.0, {}, {}, 0.5, capped=capped, q_value=q_value)
-    found = judge(Candidate(0, 0, 0, 0, 90, "target", False, holders, frozenset(units)), evidence, Parameters())
-    assert isinstance(found, Judged)
-    return found
+    evidence = Evidence(strength, 40.0, sources, 0.0, {}, {}, 0.5, capped=capped, q_value=q_value, least_q=least_q)
+    return judge(Candidate(0, 0, 0, 0, 90, "target", False, holders, frozenset(units)), evidence, Parameters())
+
+
+def test_decoys_that_may_not_print_a_q_value_still_weaken_a_verdict() -> None:
+    verdicts = []
+    for least_q in (0.0, 0.05, 0.06, 0.2, 0.21):
+        found = at_least([3], least_q, capped=False)
+        verdicts.append(found.verdict if isinstance(found, Judged) else found.rule)
+    assert verdicts == ["probable", "probable", "possible", "possible", "too_weak"]
+    weak = at_least([3], 0.5, capped=False)
+    assert isinstance(weak, Excluded)
+    assert "q 0.50 at least" in weak.detail
 
 
 def test_without_correlation_the_supplier_is_named() -> None:
