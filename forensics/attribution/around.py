@@ -7,12 +7,15 @@ from dataclasses import replace
 from forensics.attribution.belonging import alike_in_signs, belongs, figures, quotes_question
 from forensics.attribution.candidates import Candidate
 from forensics.attribution.findings import Evidence
+from forensics.attribution.forms import differs_in_an_identifier, slots
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.quotations import is_quotation
 from forensics.attribution.sources import leading, leading_units
 from forensics.attribution.texts import Texts
 from forensics.text.fold import Units
 from forensics.text.words import Keys
+
+FEW = 8  # holders, and messages of the own prompt, that are compared word by word
 
 
 def look_around(
@@ -30,12 +33,19 @@ def look_around(
         if _worth_a_look(candidate, evidence, parameters):
             needed = {candidate.content, *(source.holder.content for source in leading(evidence.sources))}
             needed.update(prompts.get(candidate.request, [])[-1:])
+        if _may_differ(candidate, evidence):
+            best = [source for source in leading(evidence.sources) if source.holder.side == 0]
+            needed.update({candidate.content, *(source.holder.content for source in best[:FEW])})
+            needed.update(prompts.get(candidate.request, [])[-FEW:])
         needs.append(needed)
     found = list(asked)
     for batch in texts.batches(needs):
         for i in batch:
             candidate, evidence = asked[i]
-            if not needs[i]:
+            if _may_differ(candidate, evidence):
+                evidence = _with_differences(texts, candidate, evidence, prompts)
+                found[i] = candidate, evidence
+            if not _worth_a_look(candidate, evidence, parameters):
                 continue
             best = [source for source in leading(evidence.sources) if source.holder.side == 0]
             question = questions.get(candidate.request)
@@ -52,6 +62,27 @@ def look_around(
                 alike=alike_in_signs(texts, candidate, best) if len(leading_units(best)) > 1 else frozenset(),
             )  # fmt: skip
     return found
+
+
+def _may_differ(candidate: Candidate, evidence: Evidence) -> bool:
+    """Is it a passage or an identifier that somebody supplied? Pieces of a stream have no words of their own around."""
+    if candidate.family != "target" or (candidate.alteration is not None and candidate.alteration.pieces):
+        return False
+    return any(source.holder.side == 0 for source in leading(evidence.sources))
+
+
+def _with_differences(
+    texts: Texts, candidate: Candidate, evidence: Evidence, prompts: dict[int, list[int]]
+) -> Evidence:
+    """Do all that supplied it have other values in it, or another identifier?"""
+    best = [source.holder for source in leading(evidence.sources) if source.holder.side == 0][:FEW]
+    own = prompts.get(candidate.request, [])[-FEW:]
+    exact = candidate.alteration is None
+    return replace(
+        evidence,
+        other_values=not candidate.token and all(slots(texts, candidate, one, own).is_form for one in best),
+        other_identifier=exact and all(differs_in_an_identifier(texts, candidate, one) for one in best),
+    )
 
 
 def _worth_a_look(candidate: Candidate, evidence: Evidence, parameters: Parameters) -> bool:

@@ -42,6 +42,8 @@ class Evidence:
     quotation: bool = False  # it asks for a quotation, and the answer presents the passage as one
     transcript: bool = False  # the source's text holds the recipient's own question before the passage
     belongs: Mapping[int, Belonging] = field(default_factory=dict)  # where the passage belongs, by leading unit
+    other_values: bool = False  # it is one form, and the source filled it with other values
+    other_identifier: bool = False  # an identifier in it is another than the source's, and it is about that
     alike: frozenset[int] = frozenset()  # of several suppliers, those whose text has it sign by sign
     features: dict[str, Any] = field(default_factory=dict)  # further figures to be kept with the fragment
     capped: bool = False  # contents follow each other across tenants, and the source is on another worker or on none

@@ -102,6 +102,10 @@ def _supplied(
         return dropped("too_weak", f"net {net:.1f} bits, in pieces, of words that many tenants use")
     if candidate.alteration is not None and candidate.alteration.is_form:
         return dropped("template", "the two texts differ in their numbers: one form, filled by both with other values")
+    if evidence.other_values and "template" not in parameters.without_rules:
+        return dropped("template", "the two texts have other numbers and names in the same words: one form")
+    if evidence.other_identifier:
+        return dropped("too_weak", "the other identifier goes on differently: they are two")
     nothing_of_theirs = not any(theirs for theirs, _ in evidence.only.values())
     own_words = not candidate.token and evidence.kin_recipient >= OWN_WORDS and nothing_of_theirs
     if own_words and net < parameters.subject_bits:
