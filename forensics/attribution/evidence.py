@@ -44,6 +44,7 @@ from forensics.attribution.texts import Texts
 from forensics.text.fold import Units
 from forensics.text.identifiers import is_nested
 from forensics.text.keys import distinct
+from forensics.text.languages import names_a_language
 from forensics.text.match import containment, grams_of
 from forensics.text.public import is_public_constant, is_public_token, public_share
 from forensics.text.runs import tail_overlap, total_weight
@@ -169,6 +170,8 @@ def gather(
             q_value=strata.q_values.get(i),
             least_q=strata.least_q.get(i, 0.0),
             features=dict(strata.measured.get(i, {})),
+            question_units=questions[candidate.request][0].size if candidate.request in questions else 0,
+            asks_language=generated and _asks_language(questions.get(candidate.request)),
             asks_for_text=shares[i][0] >= RECITED_SHARE and _asks_for_text(questions.get(candidate.request)),
             capped=strata.correlated
             and (not placed or i in strata.unsupported or strata.q_values.get(i, 0.0) > parameters.q_limit),
@@ -251,6 +254,14 @@ def _asks_for_text(question: tuple[Units, Keys] | None) -> bool:
         return False
     asked = "".join(map(chr, question[0][-ASKED:].tolist()))
     return any(word in asked for word in RECITE_WORDS)
+
+
+def _asks_language(question: tuple[Units, Keys] | None) -> bool:
+    """Does the end of a prompt name a language? It only ever makes a verdict weaker."""
+    if question is None:
+        return False
+    asked = "".join(map(chr, question[0][-ASKED:].tolist()))
+    return names_a_language(asked)
 
 
 def _same_question(

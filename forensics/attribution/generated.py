@@ -32,6 +32,9 @@ OTHERS = 2  # where so many more tenants were given it and none supplied it, the
 OTHERS_SHARE = 0.2  # then what only one prompt has must be so much of it,
 FAR_OTHERS_SHARE = 0.5  # most of it where none of them was near either: a quotation, say, that several asked for
 OTHER_SHARE = 0.1  # and so much where one more was given it
+SHORT_QUESTION = 160  # letters of all that the recipient asked, up to which it says little about its answer;
+SHORT_SHARE = 0.35  # then the source's prompt must have so much of what the text says,
+ELSEWHERE_SHARE = 0.5  # and so much where the recipient asked for an answer in some language
 SIGNS = 0.5  # share of the telling bits in pairs of signs from which the same is asked for
 NO_KIN = 0.1  # kinship below which a text has nothing to do with a prompt
 NEAR_US = 1_800_000_000  # from the source's arrival to the recipient's end, on the same worker (stale caches live long)
@@ -169,6 +172,16 @@ def judge_generated(
         )
     if candidate.alteration is not None:
         return dropped("model_phrase", "given to other tenants in other words; models vary what they always say")
+    if (
+        _least_share(evidence) > 0.0
+        and kind == "whole_response"
+        and _about_others(candidate, evidence, parameters, net)
+    ):
+        return found(
+            kind, "undetermined",
+            f"another tenant was given the same, net {net:.0f} bits, and its prompt has more of it; but the question "
+            "of the recipient is short, or asks for a language, and it may answer that, too: nobody is named", [],
+        )  # fmt: skip
     units = _strayed(candidate, evidence, parameters, ranked, net)
     if units:
         most = max(evidence.belongs[unit].theirs for unit in units)
@@ -228,7 +241,7 @@ def _origins(
     close = {unit: unit_close(candidate, ranked, unit) for unit in leading_units(ranked)}
     # Answers to like questions are alike but for some words, code most of all; far from each other nothing tells such
     # a pair from a copy that was altered.
-    return explained_by(
+    units = explained_by(
         evidence,
         {
             unit: needed_bits(candidate, evidence, parameters, unit, near_by)
@@ -236,6 +249,30 @@ def _origins(
             if near_by or not varied
         },
     )
+    least = _least_share(evidence) * float(evidence.strength.term_bits.sum())
+    return [unit for unit in units if evidence.only[unit][0] >= least]
+
+
+def _about_others(candidate: Candidate, evidence: Evidence, parameters: Parameters, net: float) -> bool:
+    """Is it strong, no echo of what the recipient asked, and more about what somebody else asked?"""
+    theirs = max((pair[0] for unit, pair in evidence.only.items() if unit >= 0), default=0.0)
+    return (
+        candidate.family == "target"
+        and net >= parameters.possible_bits
+        and evidence.kin_recipient < NO_KIN
+        and theirs >= PARTICULARS_BITS
+    )
+
+
+def _least_share(evidence: Evidence) -> float:
+    """Of what the text says, how much must the source's prompt have, since the recipient's own question may be answered
+    by it without sharing a word? A short one, in other words (a semantic cache gives both the same answer), or one that
+    asks for an answer in another language."""
+    if evidence.share_of_response < WHOLE:
+        return 0.0  # an excerpt answers nothing: what stands around it does
+    if evidence.asks_language:
+        return ELSEWHERE_SHARE
+    return SHORT_SHARE if 0 < evidence.question_units <= SHORT_QUESTION else 0.0
 
 
 def _strayed(

@@ -19,7 +19,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from forensics.text.fold import Ints, fold_table
+from forensics.text.fold import Ints, fold, fold_table
 from forensics.text.seed_search import SeedTable, _id
 from forensics.text.words import _words, words
 
@@ -89,6 +89,17 @@ _LISTS = {
     "була був бути тільки ще якщо коли щоб при своїх",
 }  # fmt: skip
 LANGUAGES = tuple(sorted(_LISTS))
+# What languages are called in some of them, folded, as far as the forms of a name begin alike.
+_NAMES = (
+    "english englisch anglais ingles angiels engels engelsk angol английск англійськ 英语 英語 英文 영어 إنجليزي "
+    "انجليزي אנגלית अंग्रेज german deutsch allemand aleman tedesco niemieck немецк 德语 德語 ドイツ語 독일어 "
+    "ألماني גרמנית french franzos francais frances francuz французск 法语 法語 フランス語 프랑스어 فرنسي צרפתית "
+    "spanish spanisch espagnol espanol spagnol hiszpan испанск 西班牙语 スペイン語 polish polnisch polonais "
+    "polsk chinese chines chinois chinsk китайск 中文 汉语 漢語 中国語 중국어 japanes japanisch japonais japonsk "
+    "японск 日语 日本語 일본어 korean koreanisch 한국어 韩语 韓国語 arabic arabisch arabe arabsk арабск 阿拉伯语 "
+    "عربي ערבית hebrew hebraisch hebrajsk עברית russian russisch russe ruso rosyjsk русск 俄语 ロシア語 italian "
+    "italienisch portug dutch niederland turkish turkisch turkce"
+).split()
 SHORTEST = 2  # units of a word that votes: single letters are variables and bullets
 OTHER_COST = 0.12  # of a word that is no vote, in a passage
 MAIN_COST = 1.5  # of a word that only the main language has
@@ -193,3 +204,13 @@ def _switches(
                     out[document, 5] = against
                     out[document, 6] = i + 1 - low
     return out
+
+
+@cache
+def _folded_names() -> tuple[str, ...]:
+    return tuple("".join(map(chr, fold(name).units.tolist())) for name in _NAMES)
+
+
+def names_a_language(units: str) -> bool:
+    """Does a folded text name a language, as one that asks for an answer in it does?"""
+    return any(name in units for name in _folded_names())
