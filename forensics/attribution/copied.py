@@ -15,18 +15,22 @@ import numpy as np
 import numpy.typing as npt
 
 from forensics.attribution.aligned import Weighed
-from forensics.attribution.candidates import Candidate, Holder
+from forensics.attribution.candidates import Candidate, Holder, prompts_by_request
 from forensics.attribution.chains import RARE_SHARE, Context, suspects_with
 from forensics.attribution.copies import Copy
 from forensics.attribution.displaced import Claim
 from forensics.attribution.findings import Evidence, Judged
+from forensics.attribution.generated import least_share
 from forensics.attribution.hits import Hits
 from forensics.attribution.holdings import World
 from forensics.attribution.likely import NOTHING, Likely, Suspect
 from forensics.attribution.own_terms import without_own
 from forensics.attribution.sources import Source
 from forensics.attribution.strength import Strength, kinship, measure, particulars
+from forensics.attribution.texts import Texts
+from forensics.text.languages import asks_language
 from forensics.text.public import public_share
+from forensics.text.words import Keys
 
 STRATUM = "copied answer"
 TRIED = ("own_material", "echo", "public_text", "model_phrase", "same_question", "own_tenant")
@@ -84,7 +88,10 @@ def judge_copies(
             chosen[use] = sorted(leaders, key=lambda item: (-item[0], item[1].other_use))
     claims: dict[int, Claim] = {}
     judged: list[Judged] = []
-    needs = [{int(world.uses.content[use])} for use in sorted(chosen)]
+    prompts = prompts_by_request(world, {int(world.uses.request[use]) for use in chosen})
+    needs = [
+        {int(world.uses.content[use]), *prompts.get(int(world.uses.request[use]), [])[-1:]} for use in sorted(chosen)
+    ]
     for batch in texts.batches(needs):
         for use in sorted(chosen)[batch.start : batch.stop]:
             one = weighed[use]
@@ -108,6 +115,9 @@ def judge_copies(
             exact = chosen[use][0][1].cover >= EXACT
             if not particular and not (exact and fits >= (NEAR_BITS if near else FAR_BITS)):
                 continue
+            least = _least(texts, prompts.get(one.request, [])[-1:]) * float(strength.term_bits.sum())
+            if max(_bits(strength, suspect.terms[held[place] & ~own]) for place in places) < least:
+                continue  # the own question may be answered by it, in other words
             same = all((held[place] & ~own).sum() < DISTINCT * held[place].sum() for place in places)
             if same and special < PARTICULARS_BITS:
                 continue  # the two prompts ask the same
@@ -128,8 +138,19 @@ def _particulars(world: World, suspect: Suspect, strength: Strength, only: npt.N
     """Bits, by the character model, of the words `only` one of the prompts has and hardly any tenant's answers use."""
     few = len(world.requests.unit_names) < FEW_TENANTS
     keys = suspect.terms[only & (few | (suspect.shares <= PARTICULARS_SHARE))]
+    return _bits(strength, keys)
+
+
+def _bits(strength: Strength, keys: Keys) -> float:
+    """Bits of those words of the answer."""
     rare, first = np.unique(strength.terms, return_index=True)
     return float(strength.term_bits[first][np.isin(rare, keys)].sum())
+
+
+def _least(texts: Texts, question: list[int]) -> float:
+    """Share of what the answer says that the other prompt must have, by the recipient's own question (`generated`): here
+    rare words have to tell already, so that a short one is no doubt."""
+    return least_share(0, any(asks_language(texts.units(content)) for content in question), 1.0)
 
 
 def _finding(

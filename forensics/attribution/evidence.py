@@ -44,9 +44,10 @@ from forensics.attribution.texts import Texts
 from forensics.text.fold import Units
 from forensics.text.identifiers import is_nested
 from forensics.text.keys import distinct
-from forensics.text.languages import names_a_language
-from forensics.text.match import containment, grams_of
-from forensics.text.public import is_public_constant, is_public_token, public_share
+from forensics.text.languages import asks_language
+from forensics.text.match import containment, grams_of, pack
+from forensics.text.names import PAIR, names
+from forensics.text.public import is_public_constant, is_public_form, is_public_token, public_share
 from forensics.text.runs import tail_overlap, total_weight
 from forensics.text.words import Keys, Words
 from forensics.text.words import terms as terms_of
@@ -67,7 +68,7 @@ RECITE_WORDS = (
 )  # fmt: skip
 RECITED_SHARE = 0.5  # share of the response that must be the text for it to be the recitation asked for
 GROUPS_BITS = 2.0  # a run of groups gives up to three identifiers beside itself: four chances where others have one
-MAX_CONSTANT = 128  # units; no well-known constant is longer
+MAX_CONSTANT = 256  # units; no well-known constant is longer
 NO_TERMS: Keys = np.zeros(0, dtype=np.uint64)
 
 
@@ -116,12 +117,14 @@ def gather(
     strengths: list[Strength] = []
     shares: list[tuple[float, float, bool]] = []
     of_groups: list[float] = []
+    named: list[bool] = []  # a name of two words stands in it
     for batch in texts.batches([_read_for(candidate) for candidate in candidates]):
         for i in batch:
             candidate = candidates[i]
             whole = measure(candidate.read, texts, counts, int(world.requests.unit[candidate.request]))
             strengths.append(replace(whole, bits=whole.bits * _agreement(candidate)))
             shares.append(_shares(candidate, texts))
+            named.append(not candidate.token and _names_somebody(candidate, texts))
             of_groups.append(GROUPS_BITS if candidate.token and _is_nested(candidate, texts) else 0.0)
     price = Charges(world, tokens)
     charges = [
@@ -168,10 +171,13 @@ def gather(
             public_token=shares[i][2],
             agreeing_bits=agreeing.get((candidate.use, _single(sources[i])), 0.0),
             q_value=strata.q_values.get(i),
+            names_somebody=named[i],
             least_q=strata.least_q.get(i, 0.0),
             features=dict(strata.measured.get(i, {})),
             question_units=questions[candidate.request][0].size if candidate.request in questions else 0,
-            asks_language=generated and _asks_language(questions.get(candidate.request)),
+            asks_language=generated
+            and candidate.request in questions
+            and asks_language(questions[candidate.request][0]),
             asks_for_text=shares[i][0] >= RECITED_SHARE and _asks_for_text(questions.get(candidate.request)),
             capped=strata.correlated
             and (not placed or i in strata.unsupported or strata.q_values.get(i, 0.0) > parameters.q_limit),
@@ -256,14 +262,6 @@ def _asks_for_text(question: tuple[Units, Keys] | None) -> bool:
     return any(word in asked for word in RECITE_WORDS)
 
 
-def _asks_language(question: tuple[Units, Keys] | None) -> bool:
-    """Does the end of a prompt name a language? It only ever makes a verdict weaker."""
-    if question is None:
-        return False
-    asked = "".join(map(chr, question[0][-ASKED:].tolist()))
-    return names_a_language(asked)
-
-
 def _same_question(
     questions: dict[int, tuple[Units, Keys]], first: int, second: int, strength: Strength, parameters: Parameters
 ) -> bool:
@@ -346,9 +344,25 @@ def _shares(candidate: Candidate, texts: Texts) -> tuple[float, float, bool]:
     whole = total_weight(folded.units)
     low, high = folded.span(candidate.start, candidate.end)
     units = "".join(map(chr, part[:MAX_CONSTANT].tolist()))
-    token = is_public_token(units) if candidate.token else part.size < MAX_CONSTANT and is_public_constant(units)
-    public = 0.0 if candidate.token else public_share(texts.raw(candidate.content)[low:high])
+    raw = texts.raw(candidate.content)[low:high]
+    token = (
+        is_public_token(units) or is_public_form(raw)
+        if candidate.token
+        else part.size < MAX_CONSTANT and _is_public_run(units, raw)
+    )
+    public = 0.0 if candidate.token else public_share(raw)
     return total_weight(part) / max(1, whole), public, token
+
+
+def _names_somebody(candidate: Candidate, texts: Texts) -> bool:
+    """Do two capitalised words in a row stand in the passage?"""
+    low, high = texts.folded(candidate.content).span(candidate.start, candidate.end)
+    found = names(*pack([texts.raw(candidate.content)[low:high]]))
+    return bool((found.kinds == PAIR).any())
+
+
+def _is_public_run(units: str, raw: str) -> bool:
+    return is_public_constant(units) or is_public_form(raw)
 
 
 def _beside(sources: list[Source]) -> bool:

@@ -265,14 +265,18 @@ def _about_others(candidate: Candidate, evidence: Evidence, parameters: Paramete
 
 
 def _least_share(evidence: Evidence) -> float:
+    return least_share(evidence.question_units, evidence.asks_language, evidence.share_of_response)
+
+
+def least_share(question_units: int, asks_language: bool, share_of_response: float) -> float:
     """Of what the text says, how much must the source's prompt have, since the recipient's own question may be answered
     by it without sharing a word? A short one, in other words (a semantic cache gives both the same answer), or one that
     asks for an answer in another language."""
-    if evidence.share_of_response < WHOLE:
+    if share_of_response < WHOLE:
         return 0.0  # an excerpt answers nothing: what stands around it does
-    if evidence.asks_language:
+    if asks_language:
         return ELSEWHERE_SHARE
-    return SHORT_SHARE if 0 < evidence.question_units <= SHORT_QUESTION else 0.0
+    return SHORT_SHARE if 0 < question_units <= SHORT_QUESTION else 0.0
 
 
 def _strayed(

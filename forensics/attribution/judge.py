@@ -138,9 +138,12 @@ def _supplied(
             strong, why = False, f"{why}; it would be {evidence.least_q:.2f} at least: later texts do as well"
         if stray:
             why += "; it begins in mid-sentence, and its words stand in the rest of that text and not around it here"
-    if q_value is None and not candidate.token and not evidence.features.get("identifiers_inside"):
-        if not any(near(source) for source in supplied):
-            strong, why = False, f"{why}; nothing in it is a number or address of anybody, and no source was near: known by heart?"
+    particular = candidate.token or evidence.names_somebody or bool(evidence.features.get("identifiers_inside"))
+    if q_value is None and not particular and not any(near(source) for source in supplied):
+        strong, why = (
+            False,
+            f"{why}; no name, number or address is in it, and no source was near: perhaps known by heart",
+        )
     if evidence.kin_recipient >= OWN_SUBJECT and net < parameters.subject_bits:
         strong, why = False, f"{why}; the recipient's own prompt has most of its telling words"
     telling = float(evidence.strength.term_bits.sum())

@@ -19,7 +19,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from forensics.text.fold import Ints, fold, fold_table
+from forensics.text.fold import Ints, Units, fold, fold_table
 from forensics.text.seed_search import SeedTable, _id
 from forensics.text.words import _words, words
 
@@ -101,6 +101,7 @@ _NAMES = (
     "italienisch portug dutch niederland turkish turkisch turkce"
 ).split()
 SHORTEST = 2  # units of a word that votes: single letters are variables and bullets
+ASKED = 120  # units at the end of a question
 OTHER_COST = 0.12  # of a word that is no vote, in a passage
 MAIN_COST = 1.5  # of a word that only the main language has
 
@@ -211,6 +212,7 @@ def _folded_names() -> tuple[str, ...]:
     return tuple("".join(map(chr, fold(name).units.tolist())) for name in _NAMES)
 
 
-def names_a_language(units: str) -> bool:
-    """Does a folded text name a language, as one that asks for an answer in it does?"""
+def asks_language(question: Units) -> bool:
+    """Does the end of a folded question name a language, as one that asks for an answer in it does?"""
+    units = "".join(map(chr, question[-ASKED:].tolist()))
     return any(name in units for name in _folded_names())

@@ -6,6 +6,9 @@ and does not make a text private by absence. More texts can be given by the anal
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
 from functools import cache
 from pathlib import Path
 
@@ -49,6 +52,27 @@ PUBLIC_TOKENS = (
     "akiaiosfodnn7example",
     "378282246310005",
     "5555555555554444",
+    "wjalrxutnfemik7mdengbpxrficyexamplekey",
+    "eyjhbgcioijiuzi1niisinr5cci6ikpxvcj9",  # the header of most tokens
+    "eyjhbgcioijiuzi1niisinr5cci6ikpxvcj9eyjzdwiioiixmjm0nty3odkwiiwibmftzsi6ikpvag4grg9liiwiawf0ijoxnte2mjm5mdiyfq"
+    "sflkxwrjsmekkf2qt4fwpmejf36pok6yjvadqssw5c",
+    "004bf92f3577b34da6a3ce929d0e0e473600f067aa0ba902b701",
+    "0000000300000000c000000000000000",
+    "1a1zp1ep5qgefi2dmptftl5slmv7divfna",
+    "13800138000",
+)
+# What stands in tests and tutorials, as hashes and in base64.
+_WORDS = (
+    "a", "abc", "admin", "foo", "guest", "hello", "hello world", "Hello World", "Hello, World!", "letmein", "password",
+    "qwerty", "root", "secret", "test", "user", "1234", "12345", "123456", "12345678", "123456789", "admin:admin",
+    "user:password", "username:password",
+)  # fmt: skip
+# As written: numbers that a public body gave, files of published packages, and the first documents of a year.
+_PUBLIC_FORMS = re.compile(
+    r"CVE-\d{4}-\d{4,7}|10\.\d{4,9}/\S+|arXiv:\d{4}\.\d{4,5}|(?:doi:|https?://(?:dx\.)?doi\.org/)\S+"
+    r"|[a-z][\w.]*(?:-[\w.]+)*-\d+(?:\.\d+)+\.(?:jar|war|whl|gem|crate|tgz|tar\.gz)"
+    r"|[A-Z]{1,5}[-/]?(?:19|20)\d\d[-/]0+\d{1,3}",
+    re.IGNORECASE,
 )
 # Domains kept for examples (RFC 2606); what stands under them identifies nobody.
 EXAMPLE_DOMAINS = ("examplecom", "exampleorg", "examplenet")
@@ -78,6 +102,8 @@ def is_public_token(units: str) -> bool:
     """Is a folded token (letters and digits only) a well-known constant or a part of one, or a repeated pattern?"""
     if len(set(units)) <= 2 or units.endswith(EXAMPLE_DOMAINS) or any(s in units for s in SEQUENCES):
         return True
+    if units in _of_words():
+        return True
     if any(domain in units for domain in EXAMPLE_DOMAINS) and sum(unit.isdigit() for unit in units) < ID_DIGITS:
         return True  # a page of theirs that is named, not numbered
     for size in (2, 3, 4):
@@ -86,6 +112,24 @@ def is_public_token(units: str) -> bool:
     return any(units in token or (len(token) >= 10 and units.startswith(token)) for token in PUBLIC_TOKENS)
 
 
+def is_public_form(text: str) -> bool:
+    """Is an identifier, as it is written, a number that was published (CVE, DOI, arXiv), a file of a published package,
+    or one of the first documents of a year (`INV-2026-0001`), which anybody has?"""
+    return _PUBLIC_FORMS.fullmatch(text.strip(".,;:()[]\"'")) is not None
+
+
+@cache
+def _of_words() -> frozenset[str]:
+    """Folded hashes and base64 of words that stand in every test."""
+    made = [
+        digest(word.encode()).hexdigest() for word in _WORDS for digest in (hashlib.md5, hashlib.sha1, hashlib.sha256)
+    ]
+    made += [base64.b64encode(word.encode()).decode().strip("=").lower() for word in _WORDS]
+    return frozenset(made)
+
+
 def is_public_constant(units: str) -> bool:
     """The same for a run of text: nearly all of it is one well-known constant."""
-    return any(units in token or (token in units and len(token) >= 0.6 * len(units)) for token in PUBLIC_TOKENS)
+    return units in _of_words() or any(
+        units in token or (token in units and len(token) >= 0.6 * len(units)) for token in PUBLIC_TOKENS
+    )

@@ -230,6 +230,31 @@ def test_groups_of_a_run_pay_for_the_choice_among_them(scene: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "CVE-2021-44228",
+        "10.1038/s41586-021-03819-2",
+        "log4j-core-2.17.1.jar",
+        "INV-2026-0001",
+        "ORD-2026-00123",
+        "5f4dcc3b5aa765d61d8327deb882cf99",  # MD5 of "password"
+        "aGVsbG8gd29ybGQ",
+        "00000003-0000-0000-c000-000000000000",
+        "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ"
+        ".SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c",
+    ],
+)
+def test_what_was_published_or_anybody_can_compute_identifies_nobody(scene: Any, text: str) -> None:
+    assert leak(scene, f"Please look at {text} today.", f"Boil them. ({text}) Done.").fragments == []
+
+
+@pytest.mark.parametrize("text", ["INV-2026-48213", "acme-ledger-77410.pdf", "9f86d081884c7d659a2feaa0c55ad015"])
+def test_what_looks_alike_and_is_nobodys_else_is_found(scene: Any, text: str) -> None:
+    found = leak(scene, f"Please look at {text} today.", f"Boil them. ({text}) Done.")
+    assert found.only()["sources"] == ["alpha"]
+
+
+@pytest.mark.parametrize(
     ("url", "flagged"),
     [
         ("https://api.example.com/data/items", False),

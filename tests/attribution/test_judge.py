@@ -21,13 +21,25 @@ def supplied(units: list[int], *, capped: bool, q_value: float | None = None) ->
     return found
 
 
-def at_least(units: list[int], least_q: float, *, capped: bool, q_value: float | None = None) -> Judged | Excluded:
+def at_least(
+    units: list[int], least_q: float, *, capped: bool, q_value: float | None = None, names: bool = True
+) -> Judged | Excluded:
     """A passage of 200 bits, 20 of them in one word, that these units had supplied on another worker."""
     holders = tuple(Holder(9, unit, 0, 0, 90, 0, 90, 90) for unit in units)
     sources = [Source(holder, holder.unit, f"r-{holder.unit}", "text", 5, False, False) for holder in holders]
     strength = Strength(200.0, 200.0, 12, 20.0, np.zeros(0, dtype=np.uint64), np.zeros(0), np.zeros(0))
-    evidence = Evidence(strength, 40.0, sources, 0.0, {}, {}, 0.5, capped=capped, q_value=q_value, least_q=least_q)
+    evidence = Evidence(
+        strength, 40.0, sources, 0.0, {}, {}, 0.5, capped=capped, q_value=q_value, least_q=least_q, names_somebody=names
+    )
     return judge(Candidate(0, 0, 0, 0, 90, "target", False, holders, frozenset(units)), evidence, Parameters())
+
+
+def test_what_may_be_known_by_heart_is_no_more_than_possible_from_afar() -> None:
+    """Without a name, a number or an address of anybody; a q-value knows better."""
+    for q_value, names, verdict in ((None, False, "possible"), (None, True, "probable"), (0.01, False, "probable")):
+        found = at_least([3], 0.0, capped=False, q_value=q_value, names=names)
+        assert isinstance(found, Judged)
+        assert (found.verdict, found.units) == (verdict, [3])
 
 
 def test_decoys_that_may_not_print_a_q_value_still_weaken_a_verdict() -> None:
