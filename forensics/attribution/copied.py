@@ -148,7 +148,7 @@ def _bits(strength: Strength, keys: Keys) -> float:
 
 
 def _least(texts: Texts, question: list[int]) -> float:
-    """Share of what the answer says that the other prompt must have, by the recipient's own question (`generated`): here
+    """Share of what the answer says that the other prompt must have, by the recipient's question (`generated`). Here
     rare words have to tell already, so that a short one is no doubt."""
     return least_share(0, any(asks_language(texts.units(content)) for content in question), 1.0)
 

@@ -54,7 +54,7 @@ from forensics.text.words import Keys, Words
 
 TRIED = ("own_material", "echo", "shared", "same_question", "too_weak")
 UNNAMED_UNITS = 12  # units of a name that is reported though nobody can be named for it: shorter ones are everywhere
-LEAST_BITS = 4.0  # net, where decoys bear it out
+LEAST_BITS = 4.0  # net, where decoys bear it out and the tenant was near
 DECOY_SHARE = 0.2  # decoys that do as well, for each target, above which nothing is reported
 MIN_AGREEING = 2
 SUBJECT_SHARE = 0.1  # of the tenants that may use a word which, around the name in both texts, shows a common subject
@@ -255,7 +255,9 @@ def _judge(
 
     q_value = None if known else stratum.q_value(net)
     good = q_value is not None and q_value <= parameters.q_limit
-    if net < (LEAST_BITS if good else parameters.identifier_bits):
+    close = any(source is not None and near(source) for *_, source in item.places)
+    # Decoys speak for many findings at once, and of those the weakest are the likeliest to be false.
+    if net < (LEAST_BITS if good and close else parameters.identifier_bits):
         return dropped(f"names of one tenant, net {net:.1f} bits")
     plain = all_plain([place for place, _, _ in item.places])
     if not known and nets.as_good(item, False) > DECOY_SHARE * nets.as_good(item, True):
@@ -270,7 +272,6 @@ def _judge(
     agree = sum(place.names for place, _, _ in item.places)
     longest = max(place.end - place.start for place, _, _ in item.places)
     units, verdict, floor = [group.holder], "possible", parameters.generated_bits
-    close = any(source is not None and near(source) for *_, source in item.places)
     if known:
         verdict, why = "probable", "the same tenant is named for another passage of this response"
     elif correlated and not item.beside:

@@ -13,11 +13,15 @@ import polars as pl
 import pytest
 
 from forensics.attribution import names, rare_names
+from forensics.attribution.candidates import Holder
 from forensics.attribution.corpus import Corpus
+from forensics.attribution.findings import Judged
 from forensics.attribution.holdings import load_world
-from forensics.attribution.name_decoys import Scored, all_plain, stratum_of
+from forensics.attribution.name_decoys import Nets, Scored, all_plain, stratum_of
 from forensics.attribution.name_places import Group, Place, _places
 from forensics.attribution.parameters import Parameters
+from forensics.attribution.sources import Source
+from forensics.attribution.strength import Strength
 from forensics.text.names import CAPITAL, PAIR, PLAIN, PLAIN_PAIR
 
 QUESTION = "How are eggs boiled?"
@@ -287,6 +291,24 @@ def test_words_of_scripts_without_capitals_have_decoys_of_their_own(monkeypatch:
     made = {plain: stratum_of(world, rare, every, set(), plain, Parameters()) for plain in (False, True)}
     assert made[False] == ("supplied name", {0: 40.0}, {}, [20 * seconds])
     assert made[True] == ("supplied word", {1: 30.0}, {1: 25.0}, [30 * seconds])
+
+
+@pytest.mark.parametrize(
+    ("bits", "near", "told"), [(25.0, True, True), (25.0, False, False), (31.0, False, True), (23.0, True, False)]
+)
+def test_decoys_alone_do_not_speak_for_names_of_few_bits(bits: float, near: bool, told: bool) -> None:
+    """q 0.01 in all cases, 20 bits of charge: 5 net bits name a tenant that was near, 11 any."""
+    places = tuple(Place(at, at + 12, 7, at, frozenset({CAPITAL})) for at in (0, 14))
+    group = Group(0, 0, 0, 1, True, places, 2)
+    strength = Strength(bits / 2, bits / 2, 12, 20.0, np.zeros(0, dtype=np.uint64), np.zeros(0), np.zeros(0))
+    holder = Holder(7, 1, 0, 0, 12, 0, 12, 12)
+    source = Source(holder, 5, "r-5", "text", 5_000_000 if near else 90_000_000_000, near, False)
+    item = Scored(group, tuple((place, strength, source) for place in places), 20.0, False)
+    folded = SimpleNamespace(units=np.full(40, 97, dtype=np.uint32), span=lambda start, end: (start, end))
+    texts = SimpleNamespace(folded=lambda content: folded)
+    stratum = SimpleNamespace(name="supplied name", q_value=lambda net: 0.01)
+    found = names._judge(None, texts, item, Nets.of([item], set()), stratum, set(), False, Parameters())
+    assert [isinstance(one, Judged) and one.units == [1] for one in found] == [told, told]
 
 
 @pytest.mark.parametrize(("cells", "warned"), [(1 << 20, False), (64, True)])
