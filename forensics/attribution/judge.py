@@ -139,7 +139,8 @@ def _supplied(
         if stray:
             why += "; it begins in mid-sentence, and its words stand in the rest of that text and not around it here"
     particular = candidate.token or evidence.names_somebody or bool(evidence.features.get("identifiers_inside"))
-    if q_value is None and not particular and not any(near(source) for source in supplied):
+    by_heart = not particular and not strays(candidate, evidence) and not any(near(source) for source in supplied)
+    if q_value is None and by_heart:
         strong, why = (
             False,
             f"{why}; no name, number or address is in it, and no source was near: perhaps known by heart",
