@@ -23,6 +23,9 @@ from forensics.attribution.candidates import Candidate, Holder
 from forensics.attribution.texts import Texts
 
 REACH_WORDS = 40  # words on either side of the passage that are compared, too
+EDGE_WORDS = 24  # and so many inside, at either end of an exact one: between them nothing differs
+MOST_WORDS = 1500  # of an altered one, above which its ends alone are compared
+LOOKED_BACK = 8  # signs before a word in which a sentence may have ended
 FRAME_WORDS, FRAME_UNITS = 3, 12  # equal words in a row, and their units, that make the frame of a slot
 SLOT_WORDS = 12  # a slot of more is no slot: the texts go on differently
 UNLIKE = 0.5  # likeness of two names, and of two numbers of more than SHORT digits, below which they are two
@@ -67,11 +70,15 @@ class _Word:
 def slots(texts: Texts, candidate: Candidate, holder: Holder, prompts: Sequence[int]) -> Slots:
     """Slots of the two texts in and around the passage. `prompts`: the recipient's own; what both texts have around the
     passage out of those is no frame of it."""
-    here = _words(texts, candidate.content, candidate.start, candidate.end)
-    there = _words(texts, holder.content, holder.other_start, holder.other_end)
+    inside = texts.words(candidate.content).within(candidate.start, candidate.end)
+    size = inside.stop - inside.start
+    edges = size > (MOST_WORDS if candidate.alteration is not None else 2 * EDGE_WORDS)
+    here = _pieces(texts, candidate.content, candidate.start, candidate.end, edges)
+    there = _pieces(texts, holder.content, holder.other_start, holder.other_end, edges)
     own = _Own(texts, prompts)
     numbers = names = filled = plain = 0
-    for mine, theirs in _between(here, there, own):
+    between = (slot for one, other in zip(here, there, strict=True) for slot in _between(one, other, own))
+    for mine, theirs in between:
         number = _other_digits(mine, theirs)
         name = _unlike([w.units for w in mine if w.is_name], [w.units for w in theirs if w.is_name])
         if not (number or name):
@@ -92,8 +99,11 @@ class _Own:
     @cached_property
     def words(self) -> set[str]:
         """Folded words."""
-        whole = ((key, int(self._texts.units(key).size)) for key in self._prompts)
-        return {word.units for key, size in whole for word in _words(self._texts, key, 0, size)}
+        made: set[str] = set()
+        for key in self._prompts:
+            units, found = "".join(map(chr, self._texts.units(key).tolist())), self._texts.words(key)
+            made.update(units[a:b] for a, b in zip(found.starts.tolist(), found.ends.tolist(), strict=True))
+        return made
 
     @cached_property
     def text(self) -> str:
@@ -101,16 +111,25 @@ class _Own:
         return "\n".join("".join(map(chr, self._texts.units(key).tolist())) for key in self._prompts)
 
 
-def _words(texts: Texts, content: int, start: int, end: int) -> list[_Word]:
-    """Words from REACH_WORDS before a passage to as many behind it."""
-    found, folded = texts.words(content), texts.folded(content)
+def _pieces(texts: Texts, content: int, start: int, end: int, edges: bool) -> list[list[_Word]]:
+    """Words from REACH_WORDS before a passage to as many behind it; or its two ends alone, with what is around them."""
+    found = texts.words(content)
     inside = found.within(start, end)
-    raw = texts.raw(content)
+    low, high = max(0, inside.start - REACH_WORDS), min(int(found.starts.size), inside.stop + REACH_WORDS)
+    if not edges:
+        return [_words(texts, content, range(low, high), start, end)]
+    first, last = min(high, inside.start + EDGE_WORDS), max(low, inside.stop - EDGE_WORDS)
+    return [_words(texts, content, part, start, end) for part in (range(low, first), range(last, high))]
+
+
+def _words(texts: Texts, content: int, which: range, start: int, end: int) -> list[_Word]:
+    found, folded, raw = texts.words(content), texts.folded(content), texts.raw(content)
     made = []
-    for i in range(max(0, inside.start - REACH_WORDS), min(found.starts.size, inside.stop + REACH_WORDS)):
+    for i in which:
         low, high = int(found.starts[i]), int(found.ends[i])
         first = int(folded.positions[low])
-        name = raw[first].isupper() and raw[:first].rstrip(" \t\"'(„“«")[-1:] not in ("", ".", "!", "?", "\n", "\r")
+        before = raw[max(0, first - LOOKED_BACK) : first].rstrip(" \t\"'(„“«")
+        name = raw[first].isupper() and before[-1:] not in ("", ".", "!", "?", "\n", "\r")
         made.append(_Word("".join(map(chr, folded.units[low:high].tolist())), low < end and high > start, name))
     return made
 
