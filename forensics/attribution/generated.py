@@ -32,6 +32,8 @@ OTHERS = 2  # where so many more tenants were given it and none supplied it, the
 OTHERS_SHARE = 0.2  # then what only one prompt has must be so much of it,
 FAR_OTHERS_SHARE = 0.5  # most of it where none of them was near either: a quotation, say, that several asked for
 OTHER_SHARE = 0.1  # and so much where one more was given it
+ALIKE = 0.3  # likeness of two prompts from which they may be after the same, though they do not ask alike;
+ALIKE_SHARE = 0.5  # then the source's prompt must have so much of what the text says
 SHORT_QUESTION = 160  # letters of all that the recipient asked, up to which it says little about its answer;
 SHORT_SHARE = 0.35  # then the source's prompt must have so much of what the text says,
 ELSEWHERE_SHARE = 0.5  # and so much where the recipient asked for an answer in some language
@@ -106,6 +108,8 @@ def needed_bits(candidate: Candidate, evidence: Evidence, parameters: Parameters
             share = FAR_OTHERS_SHARE
     elif others:
         share = OTHER_SHARE
+    if evidence.likeness.get(unit, 0.0) >= ALIKE:
+        share = max(share, ALIKE_SHARE)  # two tasks of one kind, and the models' usual answer to it
     # A long prompt in a script without spaces holds some of any text's pairs of signs. A saying is no whole answer.
     if evidence.strength.sign_share > SIGNS and evidence.share_of_response < WHOLE:
         needed, share = max(needed, PARTICULARS_BITS), OTHERS_SHARE

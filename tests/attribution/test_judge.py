@@ -8,6 +8,7 @@ import pytest
 from forensics.attribution.candidate import Alteration
 from forensics.attribution.candidates import Candidate, Excluded, Holder
 from forensics.attribution.findings import Evidence, Judged
+from forensics.attribution.generated import needed_bits
 from forensics.attribution.grounds import _changes
 from forensics.attribution.judge import judge
 from forensics.attribution.parameters import Parameters
@@ -94,3 +95,17 @@ def test_an_altered_copy_of_common_words_alone_needs_its_source_near(q_value: fl
     for kept in (altered(20.0, near=False, q_value=q_value), altered(0.0, near=True, q_value=q_value)):
         assert isinstance(kept, Judged)
         assert (kept.kind, kept.units) == ("altered", [3])
+
+
+@pytest.mark.parametrize(("likeness", "needed"), [(0.0, 10.0), (0.29, 10.0), (0.3, 100.0), (0.45, 100.0)])
+def test_of_two_tasks_of_one_kind_the_source_must_have_half_of_what_the_answer_says(
+    likeness: float, needed: float
+) -> None:
+    """An answer of 200 telling bits that two near each other were given; the first of them asks somewhat alike."""
+    holder = Holder(9, 3, 1, 0, 90, 0, 90, 90)
+    source = Source(holder, 3, "r-3", "text", 5_000_000, True, True)
+    terms, bits = np.arange(1, 11, dtype=np.uint64), np.full(10, 20.0)
+    strength = Strength(200.0, 200.0, 12, 20.0, terms, bits, bits)
+    evidence = Evidence(strength, 40.0, [source], 0.0, {}, {}, 0.5, likeness={3: likeness}, first_unit=3)
+    candidate = Candidate(0, 0, 0, 0, 90, "target", False, (holder,), frozenset({3}), crowd=2)
+    assert needed_bits(candidate, evidence, Parameters(), 3, close=True) == needed
