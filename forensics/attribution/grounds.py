@@ -240,6 +240,13 @@ def _stronger(item: Judged, parameters: Parameters) -> Iterator[str]:
         )
     elif net < needed and item.q_value is None:
         yield f"stronger: net bits {net:.1f}; {needed:.0f} would make it probable"
+    if item.q_value is None and evidence.least_q > parameters.q_limit:
+        yield (
+            f"stronger: fewer later texts that match as well; by those q would be {evidence.least_q:.2f} at least, and "
+            f"up to {parameters.q_limit} is probable"
+        )
+    if "known by heart" in item.reason:
+        yield "stronger: a source nearby, or a name, a number or an address in it: then it is no text known by heart"
     if evidence.kin_recipient >= OWN_SUBJECT and net < parameters.subject_bits:
         yield (
             f"stronger: the recipient's own prompt has {evidence.kin_recipient:.0%} of its telling words; below "

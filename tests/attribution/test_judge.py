@@ -43,6 +43,14 @@ def test_what_may_be_known_by_heart_is_no_more_than_possible_from_afar() -> None
         assert (found.verdict, found.units) == (verdict, [3])
 
 
+def test_what_would_change_a_weakened_verdict_is_said() -> None:
+    weakened = at_least([3], 0.15, capped=False)
+    by_heart = at_least([3], 0.0, capped=False, names=False)
+    assert isinstance(weakened, Judged) and isinstance(by_heart, Judged)
+    assert any("q would be 0.15 at least" in line for line in _changes(weakened, [], Parameters()))
+    assert any("known by heart" in line for line in _changes(by_heart, [], Parameters()))
+
+
 def test_decoys_that_may_not_print_a_q_value_still_weaken_a_verdict() -> None:
     verdicts = []
     for least_q in (0.0, 0.05, 0.06, 0.2, 0.21):
