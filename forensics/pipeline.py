@@ -151,12 +151,8 @@ def run_stage(
 
 def follow_decisions(case_root: Path, progress: Progress | None = None) -> PipelineResult:
     """Bring all that rests on people's decisions up to date. What nothing changed for is skipped."""
-    settings: dict[str, dict[str, Any]] = {"timeline": {}, "scope": {}, "report": {"on_block": "withhold"}}
-    summaries = []
-    for stage, given in settings.items():
-        with _at_work(case_root, stage) as case:
-            summaries.append(_run(case, stage, given, progress))
-    return PipelineResult(case_root, tuple(summaries))
+    settings = {"timeline": {}, "scope": {}, "report": {"on_block": "withhold"}}
+    return PipelineResult(case_root, tuple(run_stage(case_root, *item, progress=progress) for item in settings.items()))
 
 
 def draft_letters(

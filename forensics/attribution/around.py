@@ -9,10 +9,10 @@ from forensics.attribution.candidates import Candidate
 from forensics.attribution.findings import Evidence
 from forensics.attribution.forms import differs_in_an_identifier, slots
 from forensics.attribution.parameters import Parameters
+from forensics.attribution.questions import Question
 from forensics.attribution.quotations import is_quotation
 from forensics.attribution.sources import leading, leading_units
 from forensics.attribution.texts import Texts
-from forensics.text.fold import Units
 from forensics.text.words import Keys
 
 FEW = 8  # holders, and messages of the own prompt, that are compared word by word
@@ -22,7 +22,7 @@ def look_around(
     texts: Texts,
     asked: list[tuple[Candidate, Evidence]],
     terms: dict[int, Keys],
-    questions: dict[int, tuple[Units, Keys]],
+    questions: dict[int, Question],
     prompts: dict[int, list[int]],
     parameters: Parameters,
 ) -> list[tuple[Candidate, Evidence]]:
@@ -33,7 +33,7 @@ def look_around(
         if _worth_a_look(candidate, evidence, parameters):
             needed = {candidate.content, *(source.holder.content for source in leading(evidence.sources))}
             needed.update(prompts.get(candidate.request, [])[-1:])
-        if _may_differ(candidate, evidence):
+        if _may_differ(candidate, evidence, parameters):
             best = [source for source in leading(evidence.sources) if source.holder.side == 0]
             needed.update({candidate.content, *(source.holder.content for source in best[:FEW])})
             needed.update(prompts.get(candidate.request, [])[-FEW:])
@@ -42,7 +42,7 @@ def look_around(
     for batch in texts.batches(needs):
         for i in batch:
             candidate, evidence = asked[i]
-            if _may_differ(candidate, evidence):
+            if _may_differ(candidate, evidence, parameters):
                 evidence = _with_differences(texts, candidate, evidence, prompts)
                 found[i] = candidate, evidence
             if not _worth_a_look(candidate, evidence, parameters):
@@ -58,15 +58,18 @@ def look_around(
                 features={**evidence.features, **figures(where)},
                 quotation=bool(best) and is_quotation(asked_text, texts.raw(candidate.content), low, high),
                 transcript=bool(best) and question is not None
-                and all(quotes_question(texts, candidate, question[0], source.holder) for source in best),
+                and all(quotes_question(texts, candidate, question, source.holder) for source in best),
                 alike=alike_in_signs(texts, candidate, best) if len(leading_units(best)) > 1 else frozenset(),
             )  # fmt: skip
     return found
 
 
-def _may_differ(candidate: Candidate, evidence: Evidence) -> bool:
-    """Is it a passage or an identifier that somebody supplied? Pieces of a stream have no words of their own around."""
+def _may_differ(candidate: Candidate, evidence: Evidence, parameters: Parameters) -> bool:
+    """Is it a passage or an identifier that somebody supplied, and strong enough to be judged? Pieces of a stream have
+    no words of their own around."""
     if candidate.family != "target" or (candidate.alteration is not None and candidate.alteration.pieces):
+        return False
+    if not candidate.token and evidence.net_bits < parameters.stray_bits:
         return False
     return any(source.holder.side == 0 for source in leading(evidence.sources))
 

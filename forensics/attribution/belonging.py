@@ -23,10 +23,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from forensics.attribution.candidates import Candidate, Holder
+from forensics.attribution.questions import ASKED, ASKED_REACH, SAME_END, Question
 from forensics.attribution.sources import Source, leading
 from forensics.attribution.strength import Strength
 from forensics.attribution.texts import Texts
-from forensics.text.fold import Units, fold
+from forensics.text.fold import fold
 from forensics.text.keys import among, distinct
 from forensics.text.runs import tail_overlap
 from forensics.text.words import Keys, Words, terms
@@ -42,10 +43,7 @@ ANSWERS = re.compile(
 )
 EDGE = 4  # units at the beginning that may agree by chance
 SENTENCE_ENDS = frozenset(".!?。！？…؟۔।:：\n")
-ASKED = 120  # units at the end of a question,
-ASKED_REACH = 1200  # and how far before the passage it may stand in the source's text
 FIRST_UNITS = 10  # at most before the passage in the response, for it to be the answer that is quoted there
-SAME_END = 0.5  # share of it that must stand there for the source to quote question and answer
 RAW_RIVAL = 0.9  # likeness of signs, case and spaces apart, from which another supplier is no worse than an equal one
 COMPARED = 4000  # code points of a passage that are compared sign by sign
 
@@ -130,21 +128,20 @@ def breaks(texts: Texts, candidate: Candidate, holder: Holder) -> bool:
     return False
 
 
-def quotes_question(texts: Texts, candidate: Candidate, question: Units, holder: Holder) -> bool:
-    """Does the source's text hold the recipient's own question before the passage? `question`: its end, folded.
+def quotes_question(texts: Texts, candidate: Candidate, question: Question, holder: Holder) -> bool:
+    """Does the source's text hold the recipient's own question before the passage?
 
     A short question is anybody's: all of it must stand right there, with the label of an answer behind it.
     """
-    if question.size == 0 or candidate.start > FIRST_UNITS:
+    asked = question.end
+    if asked.size == 0 or candidate.start > FIRST_UNITS:
         return False
     before = texts.units(holder.content)[: holder.other_start]
-    if question.size < ASKED // 4:
+    if asked.size < ASKED // 4:
         low, _ = texts.folded(holder.content).span(holder.other_start, holder.other_end)
         label = ANSWERS.search(texts.raw(holder.content)[max(0, low - LOOKED_BACK) : low])
         behind = 0 if label is None else int(fold(label.group()).units.size)
-        whole = question.size + behind
-        return behind > 0 and bool(np.array_equal(before[before.size - whole : before.size - behind], question))
-    asked = question[-ASKED:]
+        return behind > 0 and bool(np.array_equal(before[:-behind][-asked.size :], asked))
     return before.size >= asked.size and tail_overlap(asked, before[-ASKED_REACH:], ASKED, ASKED_REACH) >= SAME_END
 
 

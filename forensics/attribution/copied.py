@@ -20,14 +20,13 @@ from forensics.attribution.chains import RARE_SHARE, Context, suspects_with
 from forensics.attribution.copies import Copy
 from forensics.attribution.displaced import Claim
 from forensics.attribution.findings import Evidence, Judged
-from forensics.attribution.generated import least_share
+from forensics.attribution.generated import ELSEWHERE_SHARE
 from forensics.attribution.hits import Hits
 from forensics.attribution.holdings import World
 from forensics.attribution.likely import NOTHING, Likely, Suspect
 from forensics.attribution.own_terms import without_own
 from forensics.attribution.sources import Source
 from forensics.attribution.strength import Strength, kinship, measure, particulars
-from forensics.attribution.texts import Texts
 from forensics.text.languages import asks_language
 from forensics.text.public import public_share
 from forensics.text.words import Keys
@@ -115,9 +114,10 @@ def judge_copies(
             exact = chosen[use][0][1].cover >= EXACT
             if not particular and not (exact and fits >= (NEAR_BITS if near else FAR_BITS)):
                 continue
-            least = _least(texts, prompts.get(one.request, [])[-1:]) * float(strength.term_bits.sum())
-            if max(_bits(strength, suspect.terms[held[place] & ~own]) for place in places) < least:
-                continue  # the own question may be answered by it, in other words
+            theirs = max(_bits(strength, suspect.terms[held[place] & ~own]) for place in places)
+            in_language = any(asks_language(texts.raw(key)) for key in prompts.get(one.request, [])[-1:])
+            if in_language and theirs < ELSEWHERE_SHARE * float(strength.term_bits.sum()):
+                continue  # the own question may be answered by it without sharing a word
             same = all((held[place] & ~own).sum() < DISTINCT * held[place].sum() for place in places)
             if same and special < PARTICULARS_BITS:
                 continue  # the two prompts ask the same
@@ -145,12 +145,6 @@ def _bits(strength: Strength, keys: Keys) -> float:
     """Bits of those words of the answer."""
     rare, first = np.unique(strength.terms, return_index=True)
     return float(strength.term_bits[first][np.isin(rare, keys)].sum())
-
-
-def _least(texts: Texts, question: list[int]) -> float:
-    """Share of what the answer says that the other prompt must have, by the recipient's question (`generated`). Here
-    rare words have to tell already, so that a short one is no doubt."""
-    return least_share(0, any(asks_language(texts.units(content)) for content in question), 1.0)
 
 
 def _finding(

@@ -54,6 +54,11 @@ class Check:
     correlated: bool = False  # tenants' contents follow each other
     reason: str = ""
 
+    @property
+    def uneven(self) -> bool:
+        """Did the second test fail: are earlier texts favoured, so that decoys undercount?"""
+        return not self.valid and self.low_p_value is not None
+
 
 @dataclass(frozen=True)
 class Stratum:
@@ -93,9 +98,7 @@ class Stratum:
         """
         if self.competition is None:
             return 0.0
-        uneven = self.check.low_p_value is not None and not self.check.valid
-        rates = self.competition.least_q_values()
-        if uneven or bool((rates[-1:] > RICH).any()):
+        if self.check.uneven or bool((self.competition.least_q_values[-1:] > RICH).any()):
             return self.competition.q_value(score)
         return self.competition.least_q_value(score)
 

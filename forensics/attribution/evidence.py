@@ -17,6 +17,7 @@ from forensics.attribution.findings import Evidence, Judged
 from forensics.attribution.holdings import World
 from forensics.attribution.judge import PUBLIC_SHARE, judge
 from forensics.attribution.parameters import Parameters
+from forensics.attribution.questions import Question, read_question, same_question
 from forensics.attribution.sources import (
     Source,
     first_generations,
@@ -31,7 +32,6 @@ from forensics.attribution.strata import assess
 from forensics.attribution.strength import (
     Counts,
     Strength,
-    asked_share,
     count_background,
     keys_of,
     kinship,
@@ -41,31 +41,13 @@ from forensics.attribution.strength import (
     prompt_terms,
 )
 from forensics.attribution.texts import Texts
-from forensics.text.fold import Units
 from forensics.text.identifiers import is_nested
-from forensics.text.keys import distinct
-from forensics.text.languages import asks_language
-from forensics.text.match import containment, grams_of, pack
+from forensics.text.match import pack
 from forensics.text.names import PAIR, names
 from forensics.text.public import is_public_constant, is_public_form, is_public_token, public_share
-from forensics.text.runs import tail_overlap, total_weight
-from forensics.text.words import Keys, Words
-from forensics.text.words import terms as terms_of
+from forensics.text.runs import total_weight
+from forensics.text.words import Keys
 
-ASKED = 120  # units at the end of a prompt that are taken for the question,
-ASKED_REACH = 1200  # and where in another prompt it may stand
-SAME_END = 0.5  # share of the question's end that must stand in the other prompt,
-SAME_SUBJECT = (
-    0.2  # and share of the answer that must be about what both questions hold, for the question to be the same
-)
-# Folded words by which people ask for a text that others may have too.
-RECITE_WORDS = (
-    "recite", "openingline", "openingparagraph", "openingsentence", "firstline", "firstparagraph", "firstverse",
-    "firstchapter", "fulltextof", "wordforword", "wordingof", "lyricsof", "lyricsto", "quotefrom", "famousquote",
-    "poemby",
-    "anfangvon", "erstezeile", "erstenzeilen", "ersterabsatz", "wortlaut", "zitiere", "gedichtvon", "premiereslignes",
-    "primeraslineas", "背诵", "背誦", "默写", "默寫", "第一章", "暗唱",
-)  # fmt: skip
 RECITED_SHARE = 0.5  # share of the response that must be the text for it to be the recitation asked for
 GROUPS_BITS = 2.0  # a run of groups gives up to three identifiers beside itself: four chances where others have one
 MAX_CONSTANT = 256  # units; no well-known constant is longer
@@ -83,7 +65,7 @@ def gather(
     sources = [_located(world, candidate) for candidate in candidates]
     prompts = prompts_by_request(world, _asked(candidates, sources))
     terms: dict[int, Keys] = {}
-    questions: dict[int, tuple[Units, Keys]] = {}
+    questions: dict[int, Question] = {}
     keys: list[Keys] = []
     needs: list[set[int]] = []
     planned: set[int] = set()
@@ -106,7 +88,7 @@ def gather(
                         contents = prompts.get(request, [])
                         terms[request] = prompt_terms(texts, contents)
                         if contents:
-                            questions[request] = _question(texts, contents[-1])
+                            questions[request] = read_question(texts, contents[-1])
                     if generated:
                         keys.append(terms[request])
     counts = (
@@ -124,7 +106,7 @@ def gather(
             whole = measure(candidate.read, texts, counts, int(world.requests.unit[candidate.request]))
             strengths.append(replace(whole, bits=whole.bits * _agreement(candidate)))
             shares.append(_shares(candidate, texts))
-            named.append(not candidate.token and _names_somebody(candidate, texts))
+            named.append(candidate.family == "target" and not candidate.token and _names_somebody(candidate, texts))
             of_groups.append(GROUPS_BITS if candidate.token and _is_nested(candidate, texts) else 0.0)
     price = Charges(world, tokens)
     charges = [
@@ -141,6 +123,7 @@ def gather(
         if candidate.family == "decoy":
             continue
         own = terms.get(candidate.request, NO_TERMS)
+        asks = questions.get(candidate.request)
         left_out = candidate.carriers | {int(world.requests.unit[candidate.request])}
         generated = not any(s.holder.side == 0 for s in leading(sources[i]))
         placed = _on_same_worker(sources[i])
@@ -153,7 +136,7 @@ def gather(
             theirs = terms.get(source.request, NO_TERMS)
             kin[unit] = kinship(strengths[i], theirs)
             like[unit] = likeness(own, theirs, counts, left_out)
-            if _same_question(questions, candidate.request, source.request, strengths[i], parameters):
+            if same_question(asks, questions.get(source.request), strengths[i], parameters):
                 like[unit] = 1.0
             only[unit] = particulars(strengths[i], theirs, own)
         evidence = Evidence(
@@ -171,14 +154,12 @@ def gather(
             public_token=shares[i][2],
             agreeing_bits=agreeing.get((candidate.use, _single(sources[i])), 0.0),
             q_value=strata.q_values.get(i),
-            names_somebody=named[i],
             least_q=strata.least_q.get(i, 0.0),
+            particular=named[i] or i in strata.with_identifiers,
             features=dict(strata.measured.get(i, {})),
-            question_units=questions[candidate.request][0].size if candidate.request in questions else 0,
-            asks_language=generated
-            and candidate.request in questions
-            and asks_language(questions[candidate.request][0]),
-            asks_for_text=shares[i][0] >= RECITED_SHARE and _asks_for_text(questions.get(candidate.request)),
+            question_units=0 if asks is None else asks.units.size,
+            asks_language=asks is not None and asks.in_language,
+            asks_for_text=asks is not None and asks.recites and shares[i][0] >= RECITED_SHARE,
             capped=strata.correlated
             and (not placed or i in strata.unsupported or strata.q_values.get(i, 0.0) > parameters.q_limit),
         )
@@ -243,41 +224,6 @@ def _without_inner_tokens(judged: list[Judged]) -> list[Judged]:
 
 def _within(inner: Candidate, outer: Candidate) -> bool:
     return outer.start <= inner.start and inner.end <= outer.end
-
-
-def _question(texts: Texts, content: int) -> tuple[Units, Keys]:
-    """The end of a prompt: its units and its terms."""
-    folded, found = texts.folded(content), texts.words(content)
-    low = max(0, folded.units.size - ASKED_REACH)
-    inside = found.starts >= low
-    part = Words(found.starts[inside], found.ends[inside], found.hashes[inside], found.single[inside])
-    return folded.units[low:].copy(), distinct(terms_of(part))
-
-
-def _asks_for_text(question: tuple[Units, Keys] | None) -> bool:
-    """Does the end of a prompt ask for a known text? By folded words; it only ever makes a verdict weaker."""
-    if question is None:
-        return False
-    asked = "".join(map(chr, question[0][-ASKED:].tolist()))
-    return any(word in asked for word in RECITE_WORDS)
-
-
-def _same_question(
-    questions: dict[int, tuple[Units, Keys]], first: int, second: int, strength: Strength, parameters: Parameters
-) -> bool:
-    """Do two requests end in the same question, or share much of the rarer one, and is the candidate about it?
-
-    The second half keeps "summarise this" over two different documents from counting as the same question.
-    """
-    if first not in questions or second not in questions:
-        return False
-    (units, terms), (other_units, other_terms) = questions[first], questions[second]
-    if asked_share(strength, terms, other_terms) < SAME_SUBJECT:
-        return False
-    return (
-        tail_overlap(units, other_units, ASKED, ASKED_REACH) >= SAME_END
-        or containment(grams_of(units).hashes, grams_of(other_units).hashes) > parameters.same_question_seeds
-    )
 
 
 def _agreement(candidate: Candidate) -> float:
@@ -345,13 +291,9 @@ def _shares(candidate: Candidate, texts: Texts) -> tuple[float, float, bool]:
     low, high = folded.span(candidate.start, candidate.end)
     units = "".join(map(chr, part[:MAX_CONSTANT].tolist()))
     raw = texts.raw(candidate.content)[low:high]
-    token = (
-        is_public_token(units) or is_public_form(raw)
-        if candidate.token
-        else part.size < MAX_CONSTANT and _is_public_run(units, raw)
-    )
+    constant = is_public_token(units) if candidate.token else part.size < MAX_CONSTANT and is_public_constant(units)
     public = 0.0 if candidate.token else public_share(raw)
-    return total_weight(part) / max(1, whole), public, token
+    return total_weight(part) / max(1, whole), public, constant or is_public_form(raw)
 
 
 def _names_somebody(candidate: Candidate, texts: Texts) -> bool:
@@ -359,10 +301,6 @@ def _names_somebody(candidate: Candidate, texts: Texts) -> bool:
     low, high = texts.folded(candidate.content).span(candidate.start, candidate.end)
     found = names(*pack([texts.raw(candidate.content)[low:high]]))
     return bool((found.kinds == PAIR).any())
-
-
-def _is_public_run(units: str, raw: str) -> bool:
-    return is_public_constant(units) or is_public_form(raw)
 
 
 def _beside(sources: list[Source]) -> bool:

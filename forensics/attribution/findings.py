@@ -38,7 +38,7 @@ class Evidence:
     agreeing_bits: float = 0.0  # bits of all identifier tokens of this response that the same unit holds
     q_value: float | None = None  # by decoys; None where they do not support one
     least_q: float = 0.0  # where they do not: what it is at least, by the decoys that there are
-    names_somebody: bool = False  # two capitalised words in a row stand in it
+    particular: bool = False  # a name of two capitalised words, or an identifier, stands in it
     question_units: int = 0  # letters at the end of the recipient's prompt (up to some hundred); 0 where it has none
     asks_language: bool = False  # it asks for its answer in some language
     asks_for_text: bool = False  # the recipient's question asks for a text to be recited

@@ -21,6 +21,7 @@ from itertools import pairwise
 
 from forensics.attribution.candidates import Candidate, Holder
 from forensics.attribution.texts import Texts
+from forensics.text.identifiers import is_nested
 
 REACH_WORDS = 40  # words on either side of the passage that are compared, too
 EDGE_WORDS = 24  # and so many inside, at either end of an exact one: between them nothing differs
@@ -179,7 +180,12 @@ def differs_in_an_identifier(texts: Texts, candidate: Candidate, holder: Holder)
     low, high = texts.folded(candidate.content).span(candidate.start, candidate.end)
     first, last = texts.folded(holder.content).span(holder.other_start, holder.other_end)
     here, there = texts.raw(candidate.content), texts.raw(holder.content)
-    if candidate.token:  # groups of digits, of which both texts have one more at the same end
+    if candidate.token:  # groups of digits of a longer run, of which both texts have one more at the same end
+        data = texts.corpus.data
+        if not is_nested(data(candidate.content), candidate.start, candidate.end):
+            return False
+        if not is_nested(data(holder.content), holder.other_start, holder.other_end):
+            return False
         behind = _GROUP.match(here, high) and _GROUP.match(there, last)
         before = _GROUP.match(here[:low][::-1]) and _GROUP.match(there[:first][::-1])
         return bool(behind or before)

@@ -112,7 +112,7 @@ def needed_bits(candidate: Candidate, evidence: Evidence, parameters: Parameters
         share = max(share, ALIKE_SHARE)  # two tasks of one kind, and the models' usual answer to it
     # A long prompt in a script without spaces holds some of any text's pairs of signs. A saying is no whole answer.
     if evidence.strength.sign_share > SIGNS and evidence.share_of_response < WHOLE:
-        needed, share = max(needed, PARTICULARS_BITS), OTHERS_SHARE
+        needed, share = max(needed, PARTICULARS_BITS), max(share, OTHERS_SHARE)
     return max(needed, share * float(evidence.strength.term_bits.sum()))
 
 
@@ -176,11 +176,7 @@ def judge_generated(
         )
     if candidate.alteration is not None:
         return dropped("model_phrase", "given to other tenants in other words; models vary what they always say")
-    if (
-        _least_share(evidence) > 0.0
-        and kind == "whole_response"
-        and _about_others(candidate, evidence, parameters, net)
-    ):
+    if _least_share(evidence) > 0.0 and _about_others(candidate, evidence, parameters, net):
         return found(
             kind, "undetermined",
             f"another tenant was given the same, net {net:.0f} bits, and its prompt has more of it; but the question "
@@ -269,18 +265,14 @@ def _about_others(candidate: Candidate, evidence: Evidence, parameters: Paramete
 
 
 def _least_share(evidence: Evidence) -> float:
-    return least_share(evidence.question_units, evidence.asks_language, evidence.share_of_response)
-
-
-def least_share(question_units: int, asks_language: bool, share_of_response: float) -> float:
     """Of what the text says, how much must the source's prompt have, since the recipient's own question may be answered
     by it without sharing a word? A short one, in other words (a semantic cache gives both the same answer), or one that
     asks for an answer in another language."""
-    if share_of_response < WHOLE:
+    if evidence.share_of_response < WHOLE:
         return 0.0  # an excerpt answers nothing: what stands around it does
-    if asks_language:
+    if evidence.asks_language:
         return ELSEWHERE_SHARE
-    return SHORT_SHARE if 0 < question_units <= SHORT_QUESTION else 0.0
+    return SHORT_SHARE if 0 < evidence.question_units <= SHORT_QUESTION else 0.0
 
 
 def _strayed(

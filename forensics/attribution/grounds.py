@@ -15,7 +15,7 @@ import numpy as np
 from forensics.attribution import displaced, generated, swapped
 from forensics.attribution.decoys import Stratum
 from forensics.attribution.findings import Judged
-from forensics.attribution.judge import OWN_SUBJECT, PUBLIC_SHARE, least_bits
+from forensics.attribution.judge import OWN_SUBJECT, PUBLIC_SHARE, least_bits, may_be_known
 from forensics.attribution.parameters import Parameters
 from forensics.attribution.sources import TIE_UNITS, leading
 from forensics.attribution.templates import SUPPLIERS
@@ -245,7 +245,7 @@ def _stronger(item: Judged, parameters: Parameters) -> Iterator[str]:
             f"stronger: fewer later texts that match as well; by those q would be {evidence.least_q:.2f} at least, and "
             f"up to {parameters.q_limit} is probable"
         )
-    if "known by heart" in item.reason:
+    if may_be_known(candidate, evidence):
         yield "stronger: a source nearby, or a name, a number or an address in it: then it is no text known by heart"
     if evidence.kin_recipient >= OWN_SUBJECT and net < parameters.subject_bits:
         yield (

@@ -63,6 +63,14 @@ def strays(candidate: Candidate, evidence: Evidence) -> bool:
     return found is not None and found.strays and not candidate.token and not evidence.quotation
 
 
+def may_be_known(candidate: Candidate, evidence: Evidence) -> bool:
+    """May the model have known a supplied passage by heart (a statute, a poem, a textbook function)? No q-value knows
+    better, nothing in it is anybody's own, no source was near, and it is not cut out of that text in mid-sentence."""
+    if candidate.token or evidence.q_value is not None or evidence.particular or strays(candidate, evidence):
+        return False
+    return not any(near(source) for source in leading(evidence.sources))
+
+
 def least_bits(candidate: Candidate, evidence: Evidence, parameters: Parameters) -> float:
     """Net bits below which a supplied match is not reported."""
     q_value = evidence.q_value
@@ -138,12 +146,10 @@ def _supplied(
             strong, why = False, f"{why}; it would be {evidence.least_q:.2f} at least: later texts do as well"
         if stray:
             why += "; it begins in mid-sentence, and its words stand in the rest of that text and not around it here"
-    particular = candidate.token or evidence.names_somebody or bool(evidence.features.get("identifiers_inside"))
-    by_heart = not particular and not strays(candidate, evidence) and not any(near(source) for source in supplied)
-    if q_value is None and by_heart:
+    if may_be_known(candidate, evidence):
         strong, why = (
             False,
-            f"{why}; no name, number or address is in it, and no source was near: perhaps known by heart",
+            f"{why}; no name, number or address in it, and no source near: perhaps known by heart",
         )
     if evidence.kin_recipient >= OWN_SUBJECT and net < parameters.subject_bits:
         strong, why = False, f"{why}; the recipient's own prompt has most of its telling words"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -106,23 +107,24 @@ class Competition:
 
     def q_value(self, score: float) -> float:
         """q of a target with this score."""
-        index = int(np.searchsorted(-self.scores, -score, side="left"))
-        return float(self.q_values[min(index, self.q_values.size - 1)]) if self.q_values.size else 1.0
+        return float(self.q_values[self._rank_of(score)]) if self.q_values.size else 1.0
 
-    def least_q_value(self, score: float, confidence: float = 0.95) -> float:
+    def least_q_value(self, score: float) -> float:
         """What q of a target with this score is at least, whatever the decoys miss: `least_q_values`."""
-        index = int(np.searchsorted(-self.scores, -score, side="left"))
-        values = self.least_q_values(confidence)
-        return float(values[min(index, values.size - 1)]) if values.size else 0.0
+        return float(self.least_q_values[self._rank_of(score)]) if self.scores.size else 0.0
 
-    def least_q_values(self, confidence: float = 0.95) -> Floats:
-        """By target: min over s' <= s of the lower limit of D(s') / (r T(s')), with the exact lower limit (Clopper and
-        Pearson 1934) of the share D / (D + T). Decoys that undercount, or that nobody could test, say that much."""
+    def _rank_of(self, score: float) -> int:
+        return min(int(np.searchsorted(-self.scores, -score, side="left")), self.scores.size - 1)
+
+    @cached_property
+    def least_q_values(self) -> Floats:
+        """By target: min over s' <= s of the lower limit of D(s') / (r T(s')), with the exact lower 95 % limit (Clopper
+        and Pearson 1934) of the share D / (D + T). Decoys that undercount, or that nobody could test, say that much."""
         if self.scores.size == 0 or self.ratio <= 0:
             return np.zeros(self.scores.size)
         from scipy.stats import beta
 
-        low = np.where(self.above > 0, beta.ppf((1 - confidence) / 2, np.maximum(self.above, 1), self.rank + 1), 0.0)
+        low = np.where(self.above > 0, beta.ppf(0.025, np.maximum(self.above, 1), self.rank + 1), 0.0)
         rate = low / (1.0 - low) / self.ratio
         return np.minimum(np.minimum.accumulate(rate[::-1])[::-1], 1.0)
 

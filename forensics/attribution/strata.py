@@ -37,6 +37,7 @@ class Strata:
     q_values: dict[int, float] = field(default_factory=dict)
     least_q: dict[int, float] = field(default_factory=dict)  # where no q may be printed: what it is at least
     unsupported: set[int] = field(default_factory=set)  # family B was asked and does not speak for them
+    with_identifiers: set[int] = field(default_factory=set)
     measured: dict[int, dict[str, float | int | str | None]] = field(default_factory=dict)
 
     @property
@@ -63,9 +64,8 @@ def assess(
         mine = [match for match in matches if match.token == token]
         check = _check(world, mine, parameters.seed)
         checks.append(check)
-        uneven = not check.valid and check.low_p_value is not None
         # Decoys are measured only where they will be used. Those that undercount tell how many are false at least.
-        competes = check.valid or uneven
+        competes = check.valid or check.uneven
         shown = mine if competes else [match for match in mine if match.target]
         table = measure(texts, candidates, strengths, shown)
         scores = {match.index: match.bits for match in mine}
@@ -77,7 +77,7 @@ def assess(
             scores = {match.index: float(score) for match, score in zip(shown, learned.scores, strict=True)}
         _show(shown, table, None if learned is None else learned.scores, made)
         _mirrored(world, name, mine, scores, check, made, parameters.seed, "learned" if learned else "bits")
-        waiting.append((uneven, name, shown, table))
+        waiting.append((check.uneven, name, shown, table))
     correlated = made.correlated  # where one kind's contents follow each other, both are judged by worker
     for uneven, name, shown, table in waiting:
         if correlated or uneven:
@@ -117,7 +117,7 @@ def _mirrored(
     score_name: str,
 ) -> None:
     """Family A: q of each target in its stratum, where the check allows it; else what q is at least."""
-    parts = cut(world, matches) if check.low_p_value is not None or check.valid else [Part("", matches, 0, LATE)]
+    parts = cut(world, matches) if check.valid or check.uneven else [Part("", matches, 0, LATE)]
     for part in parts:
         ratio = decoys.band_ratio(world, part.low_us, part.high_us)
         row = decoys.stratum(
@@ -140,7 +140,9 @@ def _show(matches: Sequence[Match], table: Floats, learned: Floats | None, made:
             continue
         values = zip(NAMES, table[place].tolist(), strict=True)
         row: dict[str, float | int | str | None] = {f"match_{name}": round(value, 4) for name, value in values}
-        row["identifiers_inside"] = int(table[place][NAMES.index("particulars_inside")])
+        row["identifiers_inside"] = inside = int(table[place][NAMES.index("particulars_inside")])
+        if inside:
+            made.with_identifiers.add(match.index)
         row["leak_score"] = round(float(fixed[place] if learned is None else learned[place]), 4)
         row["leak_score_by"] = "fixed weights" if learned is None else "weights learned on this case"
         made.measured[match.index] = row

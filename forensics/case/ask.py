@@ -16,6 +16,7 @@ from forensics.case import custody
 from forensics.case.csv_file import csv_bytes
 from forensics.case.errors import UsageError
 from forensics.case.queries import query_header, query_names
+from forensics.case.stage import verb
 from forensics.case.store import Case
 from forensics.text.safe_text import safe_text
 
@@ -92,22 +93,22 @@ def to_csv(answer: Answer) -> str:
     return csv_bytes(shown.columns, ([_plain(value) for value in row] for row in shown.rows)).decode()
 
 
-# Which tables a stage fills, by stage and verb (a test holds it to what stages write); others: ingest or people.
+# Which tables a stage fills (a test holds it to what stages write); others: ingest or people.
 FILLS = {
-    ("attribution", "attribute"): "fragments appearances exclusions decoy_strata",
-    ("timeline", "timeline"): "residencies batches batch_members appearance_relations worker_rates cache_hits "
+    "attribution": "fragments appearances exclusions decoy_strata",
+    "timeline": "residencies batches batch_members appearance_relations worker_rates cache_hits "
     "cache_key_collisions slot_derivations event_clocks leak_pairs pair_facts predicate_tests mechanism_tests "
     "fault_window leak_factors exposures",
-    ("scope", "scope"): "verdicts fragment_categories affected_requests affected_tenants numbers",
-    ("controls", "controls"): "controls control_spikes elusion_sample",
+    "scope": "verdicts fragment_categories affected_requests affected_tenants numbers",
+    "controls": "controls control_spikes elusion_sample",
 }
 
 
 def _why_empty(case: Case, question: Question) -> str:
     done = {row[0] for row in case.rows("schema/stage_rows")}
     read = set(question.inputs)
-    lacking = [verb for (stage, verb), tables in FILLS.items() if stage not in done and read & set(tables.split())]
-    missing = "".join(f"`forensics {verb}` has not run on this case; " for verb in lacking)
+    lacking = [verb(stage) for stage, tables in FILLS.items() if stage not in done and read & set(tables.split())]
+    missing = "".join(f"`forensics {name}` has not run on this case; " for name in lacking)
     return missing + question.empty
 
 

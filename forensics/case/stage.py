@@ -7,7 +7,7 @@ a change anywhere upstream makes everything downstream run again, and nothing el
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any
 
@@ -42,9 +42,9 @@ def run_stage(
     `reads` are stage names; `writes` are the tables that are emptied first and counted after; `extra` is a digest of
     inputs that are not stages (evidence files, reviews). `work` returns figures and warnings.
     """
-    digest = input_digest(case, name, parameters, reads, extra)
     known = {row[0]: row for row in case.rows("schema/stage_rows")}
     read = {stage: known[stage][3] if stage in known else "" for stage in reads}
+    digest = input_digest(name, parameters, read, extra)
     if name in known and known[name][3] == digest:
         saved = orjson.loads(known[name][5])
         return Summary(name, saved["figures"], tuple(saved["warnings"]), skipped=True)
@@ -113,16 +113,9 @@ def doubts(case: Case, name: str, optional: Sequence[str] = ()) -> tuple[str, ..
     return tuple(told)
 
 
-def input_digest(case: Case, name: str, parameters: object, reads: Sequence[str], extra: str = "") -> str:
-    """SHA-256 over the stage's name, the tool's version, its parameters and the digests of what it reads."""
-    known = {row[0]: row[3] for row in case.rows("schema/stage_rows")}
-    body = {
-        "stage": name,
-        "version": __version__,
-        "parameters": dump(parameters),
-        "reads": {stage: known.get(stage, "") for stage in reads},
-        "extra": extra,
-    }
+def input_digest(name: str, parameters: object, read: Mapping[str, str], extra: str) -> str:
+    """SHA-256 over the stage's name, the tool's version, its parameters and the digests of what it reads (`read`)."""
+    body = {"stage": name, "version": __version__, "parameters": dump(parameters), "reads": read, "extra": extra}
     return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 

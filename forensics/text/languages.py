@@ -11,6 +11,8 @@ that it is not the main one is what counts.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -19,7 +21,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from forensics.text.fold import Ints, Units, fold, fold_table
+from forensics.text.fold import Ints, fold_table
 from forensics.text.seed_search import SeedTable, _id
 from forensics.text.words import _words, words
 
@@ -89,19 +91,22 @@ _LISTS = {
     "була був бути тільки ще якщо коли щоб при своїх",
 }  # fmt: skip
 LANGUAGES = tuple(sorted(_LISTS))
-# What languages are called in some of them, folded, as far as the forms of a name begin alike.
-_NAMES = (
-    "english englisch anglais ingles angiels engels engelsk angol английск англійськ 英语 英語 英文 영어 إنجليزي "
-    "انجليزي אנגלית अंग्रेज german deutsch allemand aleman tedesco niemieck немецк 德语 德語 ドイツ語 독일어 "
-    "ألماني גרמנית french franzos francais frances francuz французск 法语 法語 フランス語 프랑스어 فرنسي צרפתית "
-    "spanish spanisch espagnol espanol spagnol hiszpan испанск 西班牙语 スペイン語 polish polnisch polonais "
-    "polsk chinese chines chinois chinsk китайск 中文 汉语 漢語 中国語 중국어 japanes japanisch japonais japonsk "
-    "японск 日语 日本語 일본어 korean koreanisch 한국어 韩语 韓国語 arabic arabisch arabe arabsk арабск 阿拉伯语 "
-    "عربي ערבית hebrew hebraisch hebrajsk עברית russian russisch russe ruso rosyjsk русск 俄语 ロシア語 italian "
-    "italienisch portug dutch niederland turkish turkisch turkce"
-).split()
+# A language that an answer is asked for in, without accents: behind a word that leads to it, or by itself where its
+# name or form can mean nothing else.
+_ASKED_IN = re.compile(
+    r"\b(?:in|into|to|auf|ins|en|au|em|al|po|na|het|по|на)[ -]"
+    r"(?:english|englisch|anglais|ingles|inglese|angiels|engels|английск|german|deutsch|allemand|aleman|tedesco|niemieck"
+    r"|немецк|french|franzosisch|francais|frances|francuz|французск|spanish|spanisch|espagnol|espanol|spagnolo|hiszpan"
+    r"|испанск|polish|polnisch|polonais|polsk|польск|chinese|chinesisch|chinois|chino|chinsk|китайск|japanese|japanisch"
+    r"|japonais|japones|japonsk|японск|korean|koreanisch|coreen|корейск|arabic|arabisch|arabe|arabsk|арабск|hebrew"
+    r"|hebraisch|hebreu|hebrajsk|иврит|russian|russisch|russe|ruso|rosyjsk|русск|italian|italienisch|italien"
+    r"|portuguese|portugiesisch|portugais|portugues|dutch|niederlandisch|neerlandais|turkish|turkisch|ukrainian|українськ)"
+    r"|по-(?:англ|нем|франц|испан|русск)|ingilizce|turkce|almanca|angolul|nemetul|magyarul"
+    r"|英语|英語|英文|德语|德文|法语|法文|西班牙语|日语|日文|韩语|中文|汉语|漢語|ドイツ語|フランス語|スペイン語|日本語|中国語|韓国語"
+    r"|영어|독일어|프랑스어|일본어|중국어|한국어|انجليزي|إنجليزي|ألماني|بالعربي|اللغة|אנגלית|גרמנית|צרפתית|עברית|ערבית|रूसी|अंग्रेज"
+)
 SHORTEST = 2  # units of a word that votes: single letters are variables and bullets
-ASKED = 120  # units at the end of a question
+ASKED = 160  # code points at the end of a question in which it may name a language
 OTHER_COST = 0.12  # of a word that is no vote, in a passage
 MAIN_COST = 1.5  # of a word that only the main language has
 
@@ -207,12 +212,9 @@ def _switches(
     return out
 
 
-@cache
-def _folded_names() -> tuple[str, ...]:
-    return tuple("".join(map(chr, fold(name).units.tolist())) for name in _NAMES)
-
-
-def asks_language(question: Units) -> bool:
-    """Does the end of a folded question name a language, as one that asks for an answer in it does?"""
-    units = "".join(map(chr, question[-ASKED:].tolist()))
-    return any(name in units for name in _folded_names())
+def asks_language(question: str) -> bool:
+    """Does the end of a question ask for an answer in some language? (What in a whole prompt may explain another
+    language or script is asked elsewhere, with looser words.)"""
+    signs = unicodedata.normalize("NFKD", question[-ASKED:].casefold())
+    plain = "".join(sign for sign in signs if not "\u0300" <= sign <= "\u036f")
+    return _ASKED_IN.search(unicodedata.normalize("NFKC", plain)) is not None

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from forensics.attribution.evidence import _same_question
 from forensics.attribution.parameters import OPTIONAL_RULES, Parameters
+from forensics.attribution.questions import Question, same_question
 from forensics.attribution.strength import Strength
 from forensics.case.ask import ask
 from forensics.case.errors import UsageError
@@ -125,21 +125,23 @@ def _strength(text: str) -> Strength:
     return Strength(float(bits.sum()), 0.0, keys.size, 10.0, keys, bits, bits)
 
 
-def _questions(*texts: str) -> dict[int, Any]:
-    return {i: (fold(text).units, distinct(terms(words(text)))) for i, text in enumerate(texts)}
+def _questions(*texts: str) -> list[Question]:
+    return [Question(fold(text).units, distinct(terms(words(text))), False) for text in texts]
 
 
 def test_a_question_that_shares_its_rare_part_is_the_same() -> None:
-    questions = _questions(LIKE, OTHER, UNLIKE)
+    like, other, unlike = _questions(LIKE, OTHER, UNLIKE)
     about, apart = _strength(ANSWER), _strength("Feed rye flour, chill that jar, wake everything by Sunday")
     parameters = Parameters()
-    assert _same_question(questions, 0, 1, about, parameters) and _same_question(questions, 1, 0, about, parameters)
-    assert not _same_question(questions, 0, 2, about, parameters)
-    assert not _same_question(questions, 0, 1, apart, parameters)  # the answer is about neither
+    assert same_question(like, other, about, parameters)
+    assert same_question(other, like, about, parameters)
+    assert not same_question(like, None, about, parameters)
+    assert not same_question(like, unlike, about, parameters)
+    assert not same_question(like, other, apart, parameters)  # the answer is about neither
     off = Parameters(without_rules=("same_question",)).in_effect()
     # the ends of these two questions differ, so that nothing but the containment speaks for them
-    assert not _same_question(questions, 0, 1, about, off)
-    assert not _same_question(questions, 0, 1, about, replace(parameters, same_question_seeds=0.99))
+    assert not same_question(like, other, about, off)
+    assert not same_question(like, other, about, replace(parameters, same_question_seeds=0.99))
 
 
 def test_the_same_rare_question_has_the_same_answer(scene: Any) -> None:

@@ -81,6 +81,12 @@ def test_an_identifier_that_agrees_in_part_is_another(scene: Any, theirs: str, s
     assert named(found, victim) == set()
 
 
+@pytest.mark.parametrize("shown", ["m.okonkwo@elm-row-press.example 200 OK", "sk-Zx81qLm02PvTw9Rb 14 ms"])
+def test_an_identifier_with_the_same_number_behind_it_in_both_is_the_same(scene: Any, shown: str) -> None:
+    found, victim = result(scene, f"The log says {shown} today.", QUESTION, f"Boil them ({shown}). Done.")
+    assert named(found, victim) == {"alpha"}
+
+
 @pytest.mark.parametrize(
     "identifier",
     ["7d1e0b52-9a4c-4f0e-8c6b-2b9e51aa03d4", "DE21 2545 0110 0044 8190 43", "a.zwicknagl@nettelbeck-sohn.example"],

@@ -30,7 +30,7 @@ def at_least(
     sources = [Source(holder, holder.unit, f"r-{holder.unit}", "text", 5, False, False) for holder in holders]
     strength = Strength(200.0, 200.0, 12, 20.0, np.zeros(0, dtype=np.uint64), np.zeros(0), np.zeros(0))
     evidence = Evidence(
-        strength, 40.0, sources, 0.0, {}, {}, 0.5, capped=capped, q_value=q_value, least_q=least_q, names_somebody=names
+        strength, 40.0, sources, 0.0, {}, {}, 0.5, capped=capped, q_value=q_value, least_q=least_q, particular=names
     )
     return judge(Candidate(0, 0, 0, 0, 90, "target", False, holders, frozenset(units)), evidence, Parameters())
 
@@ -105,15 +105,19 @@ def test_an_altered_copy_of_common_words_alone_needs_its_source_near(q_value: fl
         assert (kept.kind, kept.units) == ("altered", [3])
 
 
-@pytest.mark.parametrize(("likeness", "needed"), [(0.0, 10.0), (0.29, 10.0), (0.3, 100.0), (0.45, 100.0)])
+@pytest.mark.parametrize(
+    ("likeness", "signs", "needed"),
+    [(0.0, 0.0, 10.0), (0.29, 0.0, 10.0), (0.3, 0.0, 100.0), (0.45, 0.0, 100.0), (0.0, 0.9, 40.0), (0.3, 0.9, 100.0)],
+)
 def test_of_two_tasks_of_one_kind_the_source_must_have_half_of_what_the_answer_says(
-    likeness: float, needed: float
+    likeness: float, signs: float, needed: float
 ) -> None:
-    """An answer of 200 telling bits that two near each other were given; the first of them asks somewhat alike."""
+    """An answer of 200 telling bits that two near each other were given; the first of them asks somewhat alike. Pairs of
+    signs (Han, kana) ask for a fifth, and take nothing from the half."""
     holder = Holder(9, 3, 1, 0, 90, 0, 90, 90)
     source = Source(holder, 3, "r-3", "text", 5_000_000, True, True)
     terms, bits = np.arange(1, 11, dtype=np.uint64), np.full(10, 20.0)
-    strength = Strength(200.0, 200.0, 12, 20.0, terms, bits, bits)
+    strength = Strength(200.0, 200.0, 12, 20.0, terms, bits, bits, sign_share=signs)
     evidence = Evidence(strength, 40.0, [source], 0.0, {}, {}, 0.5, likeness={3: likeness}, first_unit=3)
     candidate = Candidate(0, 0, 0, 0, 90, "target", False, (holder,), frozenset({3}), crowd=2)
     assert needed_bits(candidate, evidence, Parameters(), 3, close=True) == needed

@@ -261,7 +261,7 @@ def test_the_stages_named_are_those_that_write_the_tables() -> None:
         "scope": scope.WRITES,
         "controls": controls.WRITES,
     }
-    named = {stage: set(tables.split()) for (stage, _), tables in FILLS.items()}
+    named = {stage: set(tables.split()) for stage, tables in FILLS.items()}
     assert named == {stage: set(tables) for stage, tables in written.items()}
 
 

@@ -239,6 +239,8 @@ class CaseBuilder:
             "structure_bytes": 0,
             "complete": True,
         }
+        ingested = {"stage": "ingest", "version": "0", "parameters": "{}", "input_digest": "", "outputs": "{}"}
+        ingested["summary"] = "{}"
         contents = [
             {
                 "content": index,
@@ -250,6 +252,7 @@ class CaseBuilder:
             for index, text in enumerate(self.contents)
         ]
         for table, rows in (
+            ("stages", [ingested]),
             ("evidence", [evidence]),
             ("requests", self.requests),
             ("joined_requests", self.joined),

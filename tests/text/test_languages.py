@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from forensics.text.fold import fold
-from forensics.text.languages import LANGUAGES, switches, votes_of
+from forensics.text.languages import LANGUAGES, asks_language, switches, votes_of
 
 ENGLISH = "the cat that was in the house had not been seen by any of them since they came back from the sea "
 OTHERS = {
@@ -50,3 +50,29 @@ def test_votes_leave_out_what_the_main_language_has() -> None:
     assert votes_of("die war hat man", german, english) == 0  # English words, too
     assert votes_of("der Hund und nicht die Katze", german, english) == 3
     assert votes_of("", german, english) == votes_of("x y z 12", german, english) == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("Schreib auf Englisch an den Vermieter.", True),
+        ("Napisz po angielsku: dziękuję trenerowi.", True),
+        ("اكتب بالإنجليزية رسالة إلى المورد", True),
+        ("Réponds en français, s'il te plaît.", True),
+        ("Contesta en inglés.", True),
+        ("ドイツ語で答えてください。", True),
+        ("用英语写一封信。", True),
+        ("תכתוב באנגלית", True),
+        ("Напиши по-английски.", True),
+        ("Translate it into Polish.", True),
+        ("Which coffee machines last longest?", False),
+        ("Is it worth a cooking lesson?", False),  # "ingles", if spaces did not count
+        ("Polish it for me.", False),
+        ("What did Friedrich Engels write in 1844?", False),
+        ("What is the capital of Germany?", False),
+        ("Answer in English. " + "It is about eels in ponds. " * 8, False),  # not at the end
+        ("", False),
+    ],
+)
+def test_questions_that_ask_for_an_answer_in_a_language(question: str, asks: bool) -> None:
+    assert asks_language(question) == asks
